@@ -1,0 +1,75 @@
+# `make` alone lists the targets.
+PYTHON  ?= python3
+PROFILE ?= book
+NB      ?=
+VENV    := .venv
+PY      := $(VENV)/bin/python
+TOOLS   := $(PY) book/_tools
+STAMP   := $(VENV)/.installed
+# Where a profile is rendered from: the committed tree for `book`, a copy of it for any other.
+STAGE   := $(if $(filter book,$(PROFILE)),.,_build/$(PROFILE))
+BUILD    = $(VENV)/bin/jupyter-book build $(STAGE) -W -n --keep-going
+ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
+
+.DEFAULT_GOAL := help
+.PHONY: help install book html test lint smoke paper reproduce bench pdf clean
+
+help:  ## list the targets
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
+	@echo
+	@echo "Options: PROFILE=smoke|book|paper (default book), NB='t01 e02' (default all), PYTHON=python3.12"
+
+install: $(STAMP)  ## create .venv with the pinned packages
+
+$(STAMP): requirements.txt pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "error: firal needs Python 3.11 or newer, $(PYTHON) is $$($(PYTHON) --version)"; exit 1; }
+	@test -x $(PY) || $(PYTHON) -m venv $(VENV)
+	@echo "installing the pinned packages into $(VENV) (a few minutes the first time)"
+	@$(PY) -m pip install --quiet --disable-pip-version-check -r requirements.txt
+	@$(PY) -m pip install --quiet --disable-pip-version-check --no-deps --editable .
+	@touch $@
+
+book: install  ## execute the notebooks that are not current, then build the HTML
+ifeq ($(PROFILE),book)
+	@$(TOOLS)/run_notebooks.py --nb $(NB)
+else
+	@$(TOOLS)/run_notebooks.py --nb $(NB) --profile $(PROFILE) --out $(STAGE)/notebooks
+	@cp -R _config.yml _toc.yml book $(STAGE)/
+	@for n in notebooks/*.ipynb; do test -f $(STAGE)/$$n || cp $$n $(STAGE)/$$n; done
+endif
+	@$(MAKE) --no-print-directory html
+
+html: install  ## build the HTML from the stored outputs, warnings as errors
+	@$(BUILD) || { echo "the book did not build: see the warnings above"; exit 1; }
+	@echo
+	@echo "Open $(STAGE)/_build/html/index.html in a browser."
+
+lint: install
+	@$(VENV)/bin/ruff check .
+	@$(VENV)/bin/ruff format --check --quiet . || { echo "run: $(VENV)/bin/ruff format ."; exit 1; }
+
+smoke: install  ## run all notebooks at profile smoke, into _build/smoke
+	@$(TOOLS)/run_notebooks.py --nb $(NB) --profile smoke --out _build/smoke/notebooks
+
+test: lint smoke html  ## style, smoke runs, book build, unit and property tests, nbval
+	@$(ONE_THREAD) $(VENV)/bin/pytest -n 2 --dist loadfile \
+	  --nbval-lax --nbval-current-env tests notebooks
+
+paper: install  ## run all notebooks at the size of the paper, into _build/paper
+	@$(TOOLS)/run_notebooks.py --nb $(NB) --profile paper --out _build/paper/notebooks
+
+reproduce: install  ## execute everything anew and report which recorded results changed
+	@$(TOOLS)/reproduce.py --nb $(NB)
+
+bench: install  ## measure speed and memory, as ratios in one run
+	@for b in benchmarks/bench_*.py; do $(PY) $$b || exit 1; done
+
+pdf: install  ## build the PDF (needs a TeX installation with latexmk)
+	@command -v latexmk >/dev/null || { echo "error: latexmk not found. On Debian: apt-get install \
+	texlive-latex-recommended texlive-latex-extra texlive-fonts-recommended tex-gyre latexmk lmodern"; exit 1; }
+	@$(VENV)/bin/jupyter-book build . --builder pdflatex
+	@echo "Open _build/latex/firal-book.pdf."
+
+clean:  ## remove built files; .venv and the notebooks stay
+	rm -rf _build .pytest_cache .ruff_cache .hypothesis

@@ -1,0 +1,119 @@
+"""Directives that render the registry and what the executed notebooks recorded.
+
+``{scoreboard}`` is the whole table, ``{scoreboard-totals}`` the counts by kind and verdict.
+Nothing of it is typed by hand: ``book/claims.yml`` says what is claimed, the stored outputs of
+``notebooks/*.ipynb`` say what came out.
+"""
+
+import re
+import sys
+from collections import Counter
+from pathlib import Path
+
+from docutils import nodes
+from docutils.statemachine import StringList
+from sphinx.util.docutils import SphinxDirective
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+from firal import claims  # noqa: E402
+
+VERDICTS = {
+    "holds": "✓ holds",
+    "holds-corrected": "± holds, corrected",
+    "differs": "✗ differs",
+    "unexpected": "! unexpected",
+    "not reached": "· not reached yet",
+}
+GROUPS = {
+    "Statements": r"(asm|lem|thm|prop|def|cor|rem)-\d+",
+    "Algorithms": r"alg-\d+",
+    "Figures": r"fig-\d+",
+    "Claims in the text": r"txt-.+",
+}
+
+
+def outcomes(root):
+    """(entry, records, verdict) of every claim, in the order of the registry."""
+    records = {}
+    for notebook in sorted((root / "notebooks").glob("*.ipynb")):
+        for record in claims.recorded(notebook):
+            records.setdefault(record.id, []).append(record)
+    return [
+        (entry, records.get(name, []), claims.verdict(records.get(name, [])))
+        for name, entry in claims.registry(root / "book" / "claims.yml").items()
+    ]
+
+
+def by_group(rows):
+    for title, pattern in GROUPS.items():
+        yield title, [row for row in rows if re.fullmatch(pattern, row[0]["id"])]
+
+
+def totals_markdown(rows):
+    head = [v for v in VERDICTS if v != "unexpected" or any(r[2] == v for r in rows)]
+    lines = ["| | " + " | ".join(VERDICTS[v] for v in head) + " | in all |"]
+    lines.append("|---|" + "--:|" * (len(head) + 1))
+    for title, members in [*by_group(rows), ("**All**", rows)]:
+        count = Counter(verdict for _, _, verdict in members)
+        cells = [str(count[v]) for v in head]
+        lines.append(f"| {title} | " + " | ".join(cells) + f" | {len(members)} |")
+    return lines
+
+
+def evidence(entry, records):
+    """Links to the notebook's claims section, to the erratum, and how much was checked."""
+    parts = []
+    if records:
+        passed = sum(record.passed for record in records)
+        parts.append(
+            f"[{entry['notebook'].split('_')[0]}](../notebooks/{entry['notebook']}.ipynb#claims): "
+            f"{passed} of {len(records)} checks pass"
+        )
+    if entry.get("erratum"):
+        parts.append(f"[erratum](#{entry['erratum']})")
+    return "; ".join(parts)
+
+
+def table_markdown(rows):
+    lines = []
+    for title, members in by_group(rows):
+        lines += [f"## {title}", "", "| id | claim | in the paper | verdict | evidence |"]
+        lines.append("|---|---|---|---|---|")
+        for entry, records, verdict in members:
+            name = f"`{entry['id']}`"
+            if records and entry["id"].split("-")[0] not in ("fig", "txt"):
+                name = f"{{prf:ref}}`{entry['id']} <{entry['id']}>`"
+            lines.append(
+                f"| {name} | {entry['title']} | {entry['where']} | {VERDICTS[verdict]} "
+                f"| {evidence(entry, records)} |"
+            )
+        lines.append("")
+    return lines
+
+
+class Generated(SphinxDirective):
+    """Parse generated Markdown in place; rebuild the page when what it is made from changes."""
+
+    def run(self):
+        root = Path(self.env.srcdir)
+        for source in [root / "book" / "claims.yml", *(root / "notebooks").glob("*.ipynb")]:
+            self.env.note_dependency(str(source))
+        container = nodes.container()
+        lines = self.markdown(outcomes(root))
+        content = StringList(lines, source=self.get_source_info()[0])
+        self.state.nested_parse(content, self.content_offset, container, match_titles=True)
+        return container.children
+
+
+class Scoreboard(Generated):
+    markdown = staticmethod(table_markdown)
+
+
+class ScoreboardTotals(Generated):
+    markdown = staticmethod(totals_markdown)
+
+
+def setup(app):
+    app.add_directive("scoreboard", Scoreboard)
+    app.add_directive("scoreboard-totals", ScoreboardTotals)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,118 @@
+"""Checks on the built HTML that Sphinx does not make. `make test` builds it first."""
+
+import re
+from functools import cache
+from html.parser import HTMLParser
+from urllib.parse import unquote, urlsplit
+
+import pytest
+from conftest import ROOT
+
+HTML = ROOT / "_build" / "html"
+PAGES = sorted(p for d in ("book", "notebooks") for p in (HTML / d).glob("**/*.html"))
+LIMIT = 2_000_000  # bytes of a page with its own pictures, MathJax apart
+
+
+class Page(HTMLParser):
+    """What a page links to, loads, and says outside code."""
+
+    def __init__(self, path):
+        super().__init__()
+        self.ids, self.links, self.loads, self.images, self.text = set(), [], [], [], []
+        self.skip = self.article = 0
+        self.feed(path.read_text(encoding="utf8"))
+
+    def handle_starttag(self, tag, attributes):
+        a = dict(attributes)
+        if a.get("id"):
+            self.ids.add(a["id"])
+        if tag == "a" and a.get("href"):
+            self.links.append(a["href"])
+        if a.get("src") or (tag == "link" and a.get("href")):
+            self.loads.append(a.get("src") or a["href"])
+        if tag == "img":
+            self.images.append((a.get("src"), a.get("alt") or ""))
+        self.skip += tag in ("pre", "script", "style", "code")
+        self.article += tag == "article"
+
+    def handle_endtag(self, tag):
+        self.skip -= tag in ("pre", "script", "style", "code")
+        self.article -= tag == "article"
+
+    def handle_data(self, data):
+        if self.article and not self.skip:
+            self.text.append(data)
+
+
+@cache
+def parsed(path):
+    return Page(path)
+
+
+def local_target(path, url):
+    """The file a relative address points to, or None for addresses elsewhere."""
+    parts = urlsplit(url)
+    if parts.scheme or parts.netloc:
+        return None
+    return (path.parent / unquote(parts.path)).resolve() if parts.path else path
+
+
+def test_there_are_pages():
+    assert PAGES, "build the book first: make html"
+
+
+@pytest.fixture(params=PAGES, ids=lambda p: str(p.relative_to(HTML)))
+def path(request):
+    return request.param
+
+
+def test_nothing_is_loaded_from_the_network(path):
+    assert [u for u in parsed(path).loads if re.match(r"(https?:)?//", u)] == []
+
+
+def test_links_and_anchors_are_alive(path):
+    page = parsed(path)
+    for url in page.loads + page.links:
+        target = local_target(path, url)
+        if target is None:
+            continue
+        assert target.is_file(), f"dead link {url}"
+        fragment = unquote(urlsplit(url).fragment)
+        if fragment and target.suffix == ".html":
+            assert fragment in parsed(target).ids, f"dead anchor {url}"
+
+
+def test_no_unparsed_markup_is_left(path):
+    text = " ".join(parsed(path).text)
+    assert re.findall(r"`{3,}|:{3,}|\{[a-z:]+\}`|\^\{\[|\$\$", text) == []
+
+
+def test_pictures_have_alternative_text(path):
+    missing = [src for src, alt in parsed(path).images if not alt or alt.endswith(".png")]
+    assert missing == []
+
+
+def test_page_weight(path):
+    pictures = {local_target(path, src) for src, _ in parsed(path).images} - {None}
+    assert path.stat().st_size + sum(p.stat().st_size for p in pictures) < LIMIT
+
+
+def test_mathjax_is_in_the_book():
+    assert (HTML / "_static" / "mathjax" / "tex-svg-full.js").is_file()
+
+
+def test_notebooks_can_be_downloaded():
+    for page in (HTML / "notebooks").glob("*.html"):
+        name = f"../_sources/notebooks/{page.stem}.ipynb"
+        assert name in parsed(page).links, f"no download button for {page.stem}"
+        assert (page.parent / name).resolve().is_file()
+
+
+def test_no_button_leads_nowhere():
+    """No repository address is set, so no button may ask for one."""
+    config = (ROOT / "_config.yml").read_text(encoding="utf8")
+    if 'url: ""' not in config:
+        pytest.skip("the repository address is set")
+    for page in PAGES:
+        html = page.read_text(encoding="utf8")
+        assert not re.search(r"mybinder|colab\.research|/issues/new|/edit/", html), page.name

@@ -1,0 +1,74 @@
+"""The book's own Sphinx extensions, on a book of one page."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import ROOT
+
+CONFIG = """
+title: One page
+only_build_toc_files: true
+exclude_patterns: [_build]
+execute: {execute_notebooks: "off"}
+repository: {url: "%s", branch: main}
+sphinx:
+  extra_extensions: [sphinx_proof]
+  local_extensions: {offline_math: %s, repository_buttons: %s}
+  config: {nitpicky: true}
+"""
+
+
+def build(folder, text, url=""):
+    """Build a one-page book; returns the exit code, what was printed, and the page."""
+    extensions = ROOT / "book" / "_ext"
+    (folder / "book").mkdir()
+    (folder / "book" / "macros.tex").write_text("\\newcommand{\\R}{\\mathbb{R}}\n")
+    (folder / "_config.yml").write_text(CONFIG % (url, extensions, extensions))
+    (folder / "_toc.yml").write_text("format: jb-book\nroot: page\n")
+    (folder / "page.md").write_text("# Page\n\n" + text + "\n")
+    program = str(Path(sys.executable).parent / "jupyter-book")
+    command = [program, "build", str(folder), "-W", "-n", "--keep-going"]
+    run = subprocess.run(command, capture_output=True, text=True)
+    page = folder / "_build" / "html" / "page.html"
+    html = page.read_text(encoding="utf8") if page.is_file() else ""
+    return run.returncode, run.stdout + run.stderr, html
+
+
+def test_known_mathematics_builds(tmp_path):
+    code, printed, html = build(
+        tmp_path,
+        r"$x \in \R$, $\sqrt{2} \preceq \lVert a \rVert$, $\operatorname{tr} A$, $\text{words}$"
+        "\n\n$$\n\\begin{bmatrix} 1 \\\\ \\ddots \\end{bmatrix} \\otimes \\widetilde{d}"
+        " \\begin{cases} 1 & x \\ge 0 \\end{cases}\n$$\n",
+    )
+    assert code == 0, printed
+    assert "mathjax/tex-svg-full.js" in html
+    assert "cdn" not in html
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (r"$\nosuchmacro$", "unknown LaTeX command or environment 'nosuchmacro'"),
+        ("$$\n\\begin{nosuchenv} 1 \\end{nosuchenv}\n$$", "'nosuchenv'"),
+        ("{prf:ref}`nowhere`", "nowhere"),
+        ("{doc}`missing`", "missing"),
+        ("[text](missing.md)", "missing.md"),
+    ],
+)
+def test_mistakes_stop_the_build_and_are_named(tmp_path, text, message):
+    code, printed, _ = build(tmp_path, text)
+    assert code != 0
+    assert message in printed
+    assert "page.md" in printed
+
+
+def test_buttons_follow_the_address(tmp_path):
+    """One address switches every button on; test_built_book sees that none is there without."""
+    code, printed, html = build(tmp_path, "Text.", url="https://github.com/example/firal")
+    assert code == 0, printed
+    assert "https://github.com/example/firal" in html
+    assert "Suggest edit" in html
+    assert "Open issue" in html

@@ -1,0 +1,97 @@
+"""The committed notebooks: executed, in order, current, clean, by the common anatomy."""
+
+import json
+import re
+
+import pytest
+from conftest import ROOT
+from currency import is_current
+
+PATHS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+MACHINE_PATH = re.compile(r"/(?:home|root|Users|work|tmp|usr|opt|var)/\w|[A-Z]:\\\\|site-packages")
+
+
+@pytest.fixture(params=PATHS, ids=lambda path: path.stem)
+def path(request):
+    return request.param
+
+
+@pytest.fixture
+def notebook(path):
+    return json.loads(path.read_text(encoding="utf8"))
+
+
+def code_cells(notebook):
+    return [
+        c for c in notebook["cells"] if c["cell_type"] == "code" and "".join(c["source"]).strip()
+    ]
+
+
+def test_there_are_notebooks():
+    assert PATHS
+
+
+def test_outputs_are_current(path):
+    assert is_current(path, "book"), "the code, the module or the pins changed: run make book"
+
+
+def test_executed_in_order_without_errors(notebook):
+    cells = code_cells(notebook)
+    assert [c["execution_count"] for c in cells] == list(range(1, len(cells) + 1))
+    for cell in cells:
+        for output in cell["outputs"]:
+            assert output["output_type"] != "error"
+            assert output.get("name") != "stderr", "".join(output.get("text", ""))
+
+
+def test_no_path_of_a_machine(notebook):
+    for cell in notebook["cells"]:
+        text = "".join(cell["source"]) + json.dumps(
+            [
+                {k: v for k, v in output.get("data", output).items() if not k.startswith("image/")}
+                for output in cell.get("outputs", [])
+            ]
+        )
+        assert not MACHINE_PATH.search(text), MACHINE_PATH.search(text)
+
+
+def test_metadata_is_clean(notebook):
+    assert set(notebook["metadata"]) == {"kernelspec", "language_info", "firal"}
+    assert notebook["metadata"]["kernelspec"]["name"] == "python3"
+    assert "version" not in notebook["metadata"]["language_info"]
+    for cell in notebook["cells"]:
+        assert set(cell["metadata"]) <= {"tags", "mystnb"}, cell["metadata"]
+
+
+def test_one_parameters_cell_comes_first_and_names_the_profile(notebook):
+    cells = code_cells(notebook)
+    tagged = [c for c in cells if "parameters" in c["metadata"].get("tags", [])]
+    assert tagged == cells[:1]
+    lines = [line for line in "".join(tagged[0]["source"]).splitlines() if not line.startswith("#")]
+    assert lines[0].startswith('PROFILE = "book"')
+    assert all(re.match(r"[A-Z_0-9]+ = None", line) for line in lines[1:] if line.strip())
+    assert "profiles.load(" in "".join(cells[1]["source"])
+
+
+def test_claims_are_checked_by_nbval(notebook):
+    headings = re.findall(
+        r"^## (.+)$", "\n".join("".join(c["source"]) for c in notebook["cells"]), re.M
+    )
+    checking = [c for c in code_cells(notebook) if "claims.check(" in "".join(c["source"])]
+    assert checking and "Claims" in headings
+    for cell in checking:
+        assert "nbval-check-output" in cell["metadata"].get("tags", [])
+
+
+def test_figures_have_alternative_text(notebook):
+    for cell in code_cells(notebook):
+        if any("image/png" in output.get("data", {}) for output in cell["outputs"]):
+            alt = cell["metadata"].get("mystnb", {}).get("image", {}).get("alt", "")
+            assert len(alt) > 20, "".join(cell["source"])[:80]
+
+
+def test_exercises_have_folded_solutions(notebook):
+    prose = "\n".join(
+        "".join(c["source"]) for c in notebook["cells"] if c["cell_type"] == "markdown"
+    )
+    assert prose.count("<details>") == prose.count("</details>") >= 2

@@ -1,0 +1,50 @@
+"""The package: what it exports, what it needs, what it says about itself."""
+
+import re
+import subprocess
+import sys
+
+import yaml
+from conftest import ROOT
+
+import firal
+
+BOOK_ONLY = "matplotlib pandas yaml papermill nbformat IPython jupyter_book sphinx pytest".split()
+
+
+def test_the_module_needs_none_of_the_books_packages():
+    blocked = "; ".join(f"sys.modules[{name!r}] = None" for name in BOOK_ONLY)
+    code = f"import sys; {blocked}; import firal; print(firal.__version__)"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
+    assert run.stdout.strip() == firal.__version__, run.stderr
+
+
+def test_public_names_exist():
+    for name in firal.__all__:
+        assert getattr(firal, name).__doc__ or name.isupper(), name
+
+
+def test_the_version_is_the_same_everywhere():
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf8"))
+    assert citation["version"] == firal.__version__
+
+
+def test_requirements_are_pinned_exactly():
+    lines = (ROOT / "requirements.txt").read_text(encoding="utf8").splitlines()
+    pins = [line for line in lines if line and not line.startswith("#")]
+    assert pins and all(re.fullmatch(r"[\w.-]+==[\w.]+", pin) for pin in pins)
+
+
+def test_the_two_commands_are_on_the_first_screen_of_the_readme():
+    first = "\n".join((ROOT / "README.md").read_text(encoding="utf8").splitlines()[:40])
+    assert "make book" in first and "make test" in first
+
+
+def test_tracked_files_name_no_machine():
+    run = subprocess.run(
+        ["git", "grep", "-nIE", r"/(work|root|farm|home)/[a-z.]", "--", ".", ":!tests"],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+    )
+    assert run.stdout == ""
