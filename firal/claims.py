@@ -1,0 +1,165 @@
+"""Claims of the paper, checked in notebooks and recorded where they were checked.
+
+``book/claims.yml`` lists every claim with the status we expect: ``holds``, ``holds-corrected``
+or ``differs``. A notebook calls :func:`check`, which prints one rounded line, stores the same
+facts as JSON beside it, and raises :class:`ClaimError` when the outcome is not the expected one.
+So a ``differs`` claim that suddenly passes stops the run, like a strict xfail. The scoreboard of
+the book is built from the stored records alone.
+
+With the environment variable ``FIRAL_CLAIMS=record`` an unexpected outcome is recorded but does
+not raise: this is how ``make reproduce`` can list every verdict that changed.
+"""
+
+from __future__ import annotations
+
+import json
+import operator
+import os
+from pathlib import Path
+from typing import NamedTuple
+
+MIME = "application/vnd.firal.claim+json"
+STATUSES = ("holds", "holds-corrected", "differs")
+RELATIONS = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "==": operator.eq,
+}
+_SYMBOLS = {"<": "<", "<=": "≤", ">": ">", ">=": "≥", "==": "="}
+
+
+class ClaimError(AssertionError):
+    """A check came out other than the registry expects."""
+
+
+class Record(NamedTuple):
+    """One executed check: what was measured, against what, and how it came out."""
+
+    id: str
+    what: str
+    measured: float | None
+    relation: str
+    reference: float
+    printed: bool
+    passed: bool
+    as_expected: bool
+
+    def line(self) -> str:
+        """The record as the single line a notebook shows."""
+        number = "measured" if self.measured is None else f"{self.measured:g}"
+        subject = " (as printed in the paper)" if self.printed else ""
+        verdict = "holds" if self.passed else "fails"
+        if not self.as_expected:
+            verdict += ", UNEXPECTED"
+        comparison = f"{number} {_SYMBOLS[self.relation]} {self.reference:g}"
+        return f"{self.id}{subject} | {self.what} | {comparison} | {verdict}"
+
+    def _repr_mimebundle_(self, include=None, exclude=None):
+        return {"text/plain": self.line(), MIME: self._asdict()}
+
+
+def registry(path=None) -> dict[str, dict]:
+    """All claims of ``book/claims.yml`` by id, in the order of the file.
+
+    Without a path the file is looked for in ``book/`` of this folder and its parents, so that
+    it is found from the repository root and from ``notebooks/`` alike.
+    """
+    import yaml  # a dependency of the book, not of the module
+
+    if path is None:
+        here = Path.cwd()
+        candidates = [folder / "book" / "claims.yml" for folder in (here, *here.parents)]
+        found = [file for file in candidates if file.is_file()]
+        if not found:
+            raise ValueError(
+                "book/claims.yml was not found in the working folder or above it: "
+                "run the notebook from inside the firal repository"
+            )
+        path = found[0]
+    entries = yaml.safe_load(Path(path).read_text(encoding="utf8"))
+    return {entry["id"]: entry for entry in entries}
+
+
+def check(claim_id, measured, relation, reference, *, what, digits=None, printed=False):
+    """Record ``measured relation reference`` as evidence for a claim, and show it.
+
+    claim_id   an id of the registry whose expected status is set
+    measured   a number, compared in full precision
+    relation   one of ``<``, ``<=``, ``>``, ``>=``, ``==``
+    reference  the number it is compared with (the bound, the tolerance, the paper's value)
+    what       a few words that tell this check from the others of the same claim
+    digits     significant digits of ``measured`` to record; None records the verdict only, for
+               numbers that are round-off and differ from machine to machine
+    printed    True when the statement is tested exactly as the paper prints it
+
+    Expected outcome: a claim that ``holds`` passes; one that ``differs`` fails as printed; one
+    that ``holds-corrected`` passes, and fails where ``printed=True``.
+    """
+    known = registry()
+    if claim_id not in known:
+        raise ValueError(f"unknown claim {claim_id!r}: book/claims.yml has no such id")
+    if relation not in RELATIONS:
+        raise ValueError(f"unknown relation {relation!r}: expected one of {sorted(RELATIONS)}")
+    expected = known[claim_id].get("expected")
+    if expected not in STATUSES:
+        raise ValueError(
+            f"claim {claim_id!r} has expected status {expected!r} in book/claims.yml: "
+            f"set one of {STATUSES} before checking it"
+        )
+    value = float(measured)
+    passed = bool(RELATIONS[relation](value, float(reference)))
+    printed = bool(printed or expected == "differs")
+    should_pass = expected == "holds" or (expected == "holds-corrected" and not printed)
+    record = Record(
+        id=claim_id,
+        what=str(what),
+        measured=None if digits is None else float(f"{value:.{digits}g}"),
+        relation=relation,
+        reference=float(f"{float(reference):.6g}"),
+        printed=printed,
+        passed=passed,
+        as_expected=passed == should_pass,
+    )
+    _show(record)
+    if not record.as_expected and os.environ.get("FIRAL_CLAIMS") != "record":
+        outcome = "passed" if passed else "failed"
+        raise ClaimError(
+            f"{claim_id} is expected to be {expected!r}, but this check {outcome}: "
+            f"{what}: {value:.6g} {relation} {float(reference):.6g}"
+        )
+
+
+def _show(record):
+    try:
+        from IPython.display import display
+    except ImportError:
+        print(record.line())
+    else:
+        display(record)
+
+
+def recorded(notebook_path) -> list[Record]:
+    """The records stored in an executed notebook, in the order of its cells."""
+    notebook = json.loads(Path(notebook_path).read_text(encoding="utf8"))
+    bundles = (
+        output["data"][MIME]
+        for cell in notebook["cells"]
+        for output in cell.get("outputs", [])
+        if MIME in output.get("data", {})
+    )
+    return [Record(**bundle) for bundle in bundles]
+
+
+def verdict(records) -> str:
+    """Scoreboard word for the records of one claim: its status, as far as it was checked."""
+    if not records:
+        return "not reached"
+    if not all(record.as_expected for record in records):
+        return "unexpected"
+    printed_failed = any(record.printed and not record.passed for record in records)
+    passed = any(record.passed for record in records)
+    if not printed_failed:
+        return "holds"
+    return "holds-corrected" if passed else "differs"
