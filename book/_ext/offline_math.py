@@ -2,7 +2,8 @@
 
 * MathJax is served from the built book: one file with SVG output and no fonts, taken from the
   wheel of ``sphinx-mathjax-offline`` (used as a data package; its own setup copies 24 MB).
-* ``book/macros.tex`` defines the macros for the HTML pages and for the PDF.
+* ``book/macros.tex`` defines the macros for the HTML pages and for the PDF, which reads
+  ``book/preamble.tex`` too.
 * Sphinx never looks into formulas. So every command and environment in a formula is looked up
   here, in the macros and in MathJax's own tables; an unknown one is a warning with its place,
   and the book is built with warnings as errors.
@@ -38,7 +39,8 @@ def mathjax_names():
 
 
 def load_macros(app, config):
-    text = (Path(app.srcdir) / "book" / "macros.tex").read_text(encoding="utf8")
+    book = Path(app.srcdir) / "book"
+    text = (book / "macros.tex").read_text(encoding="utf8")
     macros = {name: [body, int(n)] if n else body for name, n, body in MACRO.findall(text)}
     mathjax = config.mathjax3_config = dict(config.mathjax3_config or {})
     mathjax["tex"] = {
@@ -46,10 +48,10 @@ def load_macros(app, config):
         "macros": macros,
         "packages": {"[-]": ["noundefined"]},  # an undefined macro shows as an error, not as text
     }
-    config.latex_elements = {
-        **config.latex_elements,
-        "preamble": config.latex_elements.get("preamble", "") + "\n" + text,
-    }
+    preamble = book / "preamble.tex"
+    if preamble.is_file():
+        text = preamble.read_text(encoding="utf8") + text
+    config.latex_elements = {**config.latex_elements, "preamble": text}
     app.firal_macros = frozenset(macros)
 
 
