@@ -82,7 +82,7 @@ def test_bad_calls_are_refused(shown, arguments, message):
 
 def test_the_line_and_the_json_tell_the_same():
     record = claims.Record("prop-1", "slope", 1.02, "<=", 1.1, False, True, True)
-    bundle = record._repr_mimebundle_()
+    bundle = record.bundle()
     assert bundle["text/plain"] == "prop-1 | slope | 1.02 ≤ 1.1 | holds"
     assert claims.Record(**bundle[claims.MIME]) == record
 
@@ -95,7 +95,7 @@ def test_round_off_is_not_recorded(shown):
 
 def test_recorded_reads_what_a_notebook_stored(tmp_path):
     record = claims.Record("prop-1", "slope", 1.02, "<=", 1.1, False, True, True)
-    output = {"output_type": "display_data", "data": record._repr_mimebundle_()}
+    output = {"output_type": "display_data", "data": record.bundle()}
     cells = [{"cell_type": "markdown"}, {"cell_type": "code", "outputs": [output]}]
     path = tmp_path / "n.ipynb"
     path.write_text(json.dumps({"cells": cells}))

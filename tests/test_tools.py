@@ -113,6 +113,14 @@ def test_clean_drops_what_changes_from_run_to_run():
     assert notebook.metadata == {"language_info": {"name": "python"}}
 
 
+def test_clean_joins_what_was_printed_in_pieces():
+    pieces = [("stdout", "a"), ("stdout", "b"), ("stderr", "c"), ("stdout", "d")]
+    outputs = [nbformat.v4.new_output("stream", name=name, text=text) for name, text in pieces]
+    cell = nbformat.v4.new_code_cell("1", id="c", outputs=outputs)
+    clean(nbformat.v4.new_notebook(cells=[cell]))
+    assert [o.text for o in cell.outputs] == ["ab", "c", "d"]
+
+
 def test_choose_by_prefix(tmp_path):
     for name in ("t01_a", "t02_b", "e01_c"):
         write_notebook(tmp_path / f"{name}.ipynb", "1")

@@ -44,11 +44,25 @@ def clean(notebook):
     for cell in notebook.cells:
         for key in ("papermill", "execution", "collapsed"):
             cell.metadata.pop(key, None)
+        if cell.cell_type == "code":
+            cell.outputs = merge_streams(cell.outputs)
         if not cell.metadata.get("tags", True):
             del cell.metadata["tags"]
         if "injected-parameters" in cell.metadata.get("tags", []):
             cell["id"] = "injected-parameters"
     return notebook
+
+
+def merge_streams(outputs):
+    """Printed text arrives in pieces that depend on timing: join neighbors of the same stream."""
+    merged = []
+    for output in outputs:
+        last = merged[-1] if merged else {}
+        if output.output_type == "stream" and last.get("name") == output.name:
+            last["text"] += output.text
+        else:
+            merged.append(output)
+    return merged
 
 
 def execute(source, target, profile, parameters):
