@@ -79,7 +79,7 @@ def execute(source, target, profile, parameters):
         kernel_name="python3",
         progress_bar=False,
         record_timing=False,
-        extra_arguments=["--log-level=ERROR"],  # no remarks on transport among the progress
+        extra_arguments=["--log-level=CRITICAL"],  # no remarks of the kernel in the progress bar
     )
     clean(notebook)
     if not parameters:
