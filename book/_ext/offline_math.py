@@ -57,7 +57,7 @@ def load_macros(app, config):
 
 def check_formulas(app, doctree):
     for node in doctree.findall(lambda n: isinstance(n, nodes.math | nodes.math_block)):
-        formula = TEXT.sub("", node.astext())
+        formula = TEXT.sub(" ", node.astext())
         used = set(COMMAND.findall(formula)) | set(ENVIRONMENT.findall(formula))
         for name in sorted(used - app.firal_macros - mathjax_names()):
             logger.warning(
