@@ -40,6 +40,14 @@ def test_the_two_commands_are_on_the_first_screen_of_the_readme():
     assert "make book" in first and "make test" in first
 
 
+def test_the_example_of_the_readme_runs():
+    readme = (ROOT / "README.md").read_text(encoding="utf8")
+    (example,) = re.findall(r"```python\n(.*?)```", readme, re.S)
+    namespace = {}
+    exec(example, namespace)
+    assert len(set(namespace["labeled"])) == 30
+
+
 def test_tracked_files_name_no_machine():
     run = subprocess.run(
         ["git", "grep", "-nIE", r"/(work|root|farm|home)/[a-z.]", "--", ".", ":!tests"],
