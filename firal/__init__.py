@@ -1,12 +1,24 @@
-"""FIRAL: active learning for multinomial logistic regression by the Fisher information ratio."""
+"""FIRAL: active learning for multinomial logistic regression by the Fisher information ratio.
+
+Features in, points to label out:
+
+    fit = firal.fit(X_labeled, y_labeled, n_classes, ridge=1e-3)
+    selection = firal.select(pool, X_labeled, fit.theta, budget=10)
+    selection.indices                      # rows of the pool to label next
+"""
 
 from firal.fisher import excess_risk, fir, information, rho, sigma
 from firal.logistic import Fit, fit, gradient, hessian, loss, probabilities
+from firal.relax import Relaxation, relax
+from firal.selection import select
+from firal.sparsify import Selection, sparsify
 
 __version__ = "0.1.0"
 
 __all__ = [
     "Fit",
+    "Relaxation",
+    "Selection",
     "excess_risk",
     "fir",
     "fit",
@@ -15,6 +27,9 @@ __all__ = [
     "information",
     "loss",
     "probabilities",
+    "relax",
     "rho",
+    "select",
     "sigma",
+    "sparsify",
 ]
