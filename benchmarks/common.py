@@ -1,28 +1,28 @@
 """Timing helpers for the benchmarks: best of several runs, BLAS rate, peak memory, a table.
 
 Every benchmark compares things measured in the same run on the same machine, so only the ratios
-are worth keeping. Times are the best of several repetitions, in CPU seconds of this process: what
-other programs do on the machine hardly counts. Use them with one thread (``one_thread``).
+are worth keeping. Times are the best of several repetitions. With one thread (``one_thread``) they
+are CPU seconds, which depend little on what else the machine does; with more, pass
+``clock=time.perf_counter``.
 """
 
 from __future__ import annotations
 
 import multiprocessing
-import resource
-import sys
 import time
+from pathlib import Path
 
 import numpy as np
 from threadpoolctl import threadpool_info, threadpool_limits
 
 
-def best_time(function, seconds=1.0, at_least=3):
-    """Shortest CPU time of repeated calls, for about ``seconds`` and at least a few calls."""
-    shortest, started, calls = np.inf, time.process_time(), 0
-    while calls < at_least or time.process_time() - started < seconds:
-        begin = time.process_time()
+def best_time(function, seconds=1.0, at_least=3, clock=time.process_time):
+    """Shortest time of repeated calls, for about ``seconds`` and at least a few calls."""
+    shortest, started, calls = np.inf, clock(), 0
+    while calls < at_least or clock() - started < seconds:
+        begin = clock()
         function()
-        shortest = min(shortest, time.process_time() - begin)
+        shortest = min(shortest, clock() - begin)
         calls += 1
     return shortest
 
@@ -46,8 +46,8 @@ def one_thread():
 def peak_above_data(make, work):
     """Extra memory in bytes that ``work(*make())`` needs, in a new process.
 
-    Both are functions at the top level of a module. What the process had used before the work,
-    the data included, does not count.
+    Both are functions at the top level of a module. Counted is the largest resident size so far,
+    minus the resident size when the data is ready: never too little.
     """
     context = multiprocessing.get_context("spawn")
     with context.Pool(1) as pool:
@@ -56,14 +56,15 @@ def peak_above_data(make, work):
 
 def _peak(make, work):
     data = make()
-    before = _high_water()
+    before = _memory("VmRSS")
     work(*data)
-    return _high_water() - before
+    return _memory("VmHWM") - before
 
 
-def _high_water():
-    unit = 1 if sys.platform == "darwin" else 1024
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
+def _memory(field):
+    """A line of /proc/self/status, in bytes (Linux only)."""
+    lines = Path("/proc/self/status").read_text(encoding="utf8").splitlines()
+    return int(next(line.split()[1] for line in lines if line.startswith(field))) * 1024
 
 
 def show(title, rows):

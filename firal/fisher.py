@@ -30,6 +30,7 @@ from firal.kernels import (
     weighted_information,
 )
 from firal.logistic import scores, softmax
+from firal.threads import threads_for
 
 __all__ = [
     "contract",
@@ -61,9 +62,10 @@ def information(X, theta, weights=None):
         weights = np.full(n, 1 / n, dtype=X.dtype)
     weights = checks.weights(weights, n).astype(X.dtype, copy=False)
     total = np.zeros((theta.size, theta.size))
-    for block in _probability_blocks(X, theta):
-        h = softmax(X[block], theta)[:, :-1]
-        total += weighted_information(X[block], h, weights[block])
+    with threads_for(theta.size):
+        for block in _probability_blocks(X, theta):
+            h = softmax(X[block], theta)[:, :-1]
+            total += weighted_information(X[block], h, weights[block])
     return total.astype(X.dtype, copy=False)
 
 
@@ -76,8 +78,9 @@ def contract(X, theta, M):
     theta = checks.parameters(theta, X.shape[1])
     M = checks.symmetric(M, "M", theta.size)
     out = np.empty(X.shape[0], dtype=X.dtype)
-    for block in _probability_blocks(X, theta):
-        out[block] = contract_curvature(X[block], softmax(X[block], theta)[:, :-1], M)
+    with threads_for(theta.size):
+        for block in _probability_blocks(X, theta):
+            out[block] = contract_curvature(X[block], softmax(X[block], theta)[:, :-1], M)
     return out
 
 

@@ -19,6 +19,8 @@ of the work; sums over blocks are kept in float64.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 BLOCK_BYTES = 8 * 2**20  # working memory of one block; about the size that stays in cache
@@ -27,7 +29,10 @@ FEW_BLOCKS = 3  # up to this many classes besides the reference, one product per
 
 def pool_blocks(n, bytes_per_point, budget=BLOCK_BYTES):
     """Slices that cover range(n), each of at most ``budget`` bytes (but at least one point)."""
-    size = max(1, int(budget // max(1, bytes_per_point)))
+    if n == 0:
+        return
+    largest = max(1, int(budget // max(1, bytes_per_point)))
+    size = math.ceil(n / math.ceil(n / largest))  # about equal lengths, none much too short
     for start in range(0, n, size):
         yield slice(start, min(start + size, n))
 
@@ -50,8 +55,7 @@ def weighted_information(X, h, weights):
     packed = np.zeros((_triangle(k), d, d) if by_pairs else (_triangle(k), _triangle(d)))
     for block in pool_blocks(n, _bytes_per_point(X, k)):
         points = X[block]
-        G = _packed_curvature(h[block])
-        G *= weights[block]
+        G = _packed_curvature(h[block], weights[block])
         if by_pairs:
             for pair, g in enumerate(G):
                 packed[pair] += points.T @ (g[:, None] * points)
@@ -130,12 +134,18 @@ def _packed_products(A):
     return out
 
 
-def _packed_curvature(h):
-    """The pairs (k <= l) of ``diag(h_i) - h_i h_i^T``: (k(k+1)/2, n)."""
-    G = _packed_products(h)
-    np.negative(G, out=G)
-    G[_is_diagonal(h.shape[1])] += h.T
-    return G
+def _packed_curvature(h, weights=1.0):
+    """The pairs (k <= l) of ``w_i (diag(h_i) - h_i h_i^T)``, in the same order: (k(k+1)/2, n)."""
+    k = h.shape[1]
+    columns = np.ascontiguousarray(h.T)
+    weighted = columns * weights
+    out = np.empty((_triangle(k), h.shape[0]), dtype=weighted.dtype)
+    start = 0
+    for r in range(k):
+        np.multiply(-weighted[r], columns[r:], out=out[start : start + k - r])
+        out[start] += weighted[r]
+        start += k - r
+    return out
 
 
 def _packed_coefficients(W, d, k):

@@ -17,6 +17,7 @@ from scipy import linalg
 from firal import checks
 from firal.kernels import weighted_information
 from firal.separation import is_separating, separating_direction
+from firal.threads import threads_for
 
 SMALL_SYSTEM = 32  # up to this d~ the Newton system is always factored
 MEDIUM_SYSTEM = 2000  # up to this d~ it is factored when conjugate gradients are slow
@@ -97,13 +98,14 @@ def fit(X, y, n_classes, ridge=0.0, *, tol=1e-8, max_iter=100):
                 f"no label of class {', '.join(map(str, missing))} among the {y.size} given: "
                 f"a fit of n_classes={c} classes needs ridge > 0 then"
             )
-    # coordinates of the row space: fewer unknowns, and the same minimizer of smallest norm
-    scales, basis = _row_space(X)
-    reduced = len(scales) < X.shape[1]
-    Z = X @ basis.T if reduced else X
-    result = _newton(Z, y, c, ridge, tol, max_iter, scales, None if reduced else basis)
-    if reduced:
-        result = result._replace(theta=result.theta @ basis)
+    with threads_for(X.shape[1] * (c - 1)):
+        # coordinates of the row space: fewer unknowns, and the same minimizer of smallest norm
+        scales, basis = _row_space(X)
+        reduced = len(scales) < X.shape[1]
+        Z = X @ basis.T if reduced else X
+        result = _newton(Z, y, c, ridge, tol, max_iter, scales, None if reduced else basis)
+        if reduced:
+            result = result._replace(theta=result.theta @ basis)
     if not result.converged:
         warnings.warn(
             f"fit did not converge in {result.iterations} iterations: gradient norm "
