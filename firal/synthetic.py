@@ -23,7 +23,7 @@ from threadpoolctl import threadpool_limits
 from tqdm import tqdm
 
 from firal import checks, designs
-from firal.fisher import fir, information
+from firal.fisher import fir, information, sigma
 from firal.kernels import pool_blocks, weighted_information
 from firal.logistic import fit, softmax
 
@@ -131,8 +131,7 @@ def ratios(setting, operation, amounts):
     values = []
     for amount in amounts:
         Hq = information(move(setting.points, operation, amount), setting.theta)
-        largest = linalg.eigh(setting.Hp, Hq, eigvals_only=True)[-1]
-        values.append((fir(Hq, setting.Hp), largest))
+        values.append((fir(Hq, setting.Hp), sigma(Hq, setting.Hp)))
     firs, sigmas = np.array(values).T
     return Ratios(np.asarray(amounts, dtype=float), firs, sigmas)
 

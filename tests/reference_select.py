@@ -98,6 +98,50 @@ def select(H_tilde, budget, eta, replace):
     return np.array(picks), np.array(gains), np.array(smallest)
 
 
+def thin_factors(pool, theta, root):
+    """Lines 3-4 of Algorithm 1: P~_i = Sigma^{-1/2} ((V_i Lambda_i^{1/2}) (x) x_i) for every point.
+
+    The paper writes the Kronecker product the other way round; with the rows of theta stacked, as
+    in its Eq. (setup-hessian), x_i comes second.
+    """
+    for x in pool:
+        logits = np.append(theta @ x, 0.0)
+        p = np.exp(logits - logits.max())
+        h = (p / p.sum())[:-1]
+        values, vectors = np.linalg.eigh(np.diag(h) - np.outer(h, h))
+        yield root @ np.kron(vectors * np.sqrt(np.maximum(values, 0)), x[:, None])
+
+
+def printed_scores(P_tilde, B_half, eta):
+    """The right-hand side of Eq. (select-new) for every point."""
+    B = B_half @ B_half
+    scores = []
+    for P in P_tilde:
+        small = np.eye(P.shape[1]) + eta * P.T @ B_half @ P
+        scores.append(np.sum(np.linalg.inv(small) * (P.T @ B @ P)))
+    return np.array(scores)
+
+
+def printed_update(S, D_tilde, eta):
+    """Lines 8-10 of Algorithm 1: B^{1/2} of the next step from S = sum_s H~(x_{i_s})."""
+    values, vectors = np.linalg.eigh(eta * S)
+    nu = normalizer(S, eta)
+    A_minus_half = vectors @ np.diag(nu + values) @ vectors.T
+    return np.linalg.inv(A_minus_half + eta * D_tilde)
+
+
+def printed_select(P_tilde, D_tilde, budget, eta):
+    """Lines 5-11 of Algorithm 1 as printed: picks, with replacement."""
+    size = len(D_tilde)
+    B_half = np.linalg.inv(np.sqrt(size) * np.eye(size) + eta * D_tilde)
+    S, picks = np.zeros((size, size)), []
+    for _ in range(budget):
+        picks.append(int(np.argmax(printed_scores(P_tilde, B_half, eta))))
+        S = S + D_tilde + P_tilde[picks[-1]] @ P_tilde[picks[-1]].T
+        B_half = printed_update(S, D_tilde, eta)
+    return np.array(picks)
+
+
 def tiny_problem(seed, *, n_labeled=None):
     """(pool, labeled, theta, budget) of random shape: d <= 3, c <= 4, m <= 12, flat to sharp h."""
     rng = np.random.default_rng(seed)

@@ -234,3 +234,11 @@ X3, T23 = np.ones((4, 3)), np.ones((2, 3))
 def test_bad_input(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_sigma_of_equal_matrices_is_one():
+    """Many equal eigenvalues: LAPACK's search for one of them used to fail at these sizes."""
+    rng = np.random.default_rng(0)
+    for size in (64, 128):
+        A = rng.normal(size=(size, 2 * size))
+        assert fisher.sigma(A @ A.T, A @ A.T) == pytest.approx(1, rel=1e-10)

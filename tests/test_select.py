@@ -8,7 +8,7 @@ import pytest
 import reference_select as literal
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from threadpoolctl import threadpool_info
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from firal import selection
 from firal.relax import relax
@@ -146,6 +146,17 @@ def test_deterministic_and_threads_restored():
     assert np.array_equal(first.gains, second.gains)
 
 
+def test_threads_change_nothing_but_rounding():
+    data = medium_problem(5, m=5000)
+    with threadpool_limits(1):
+        one = select(*data, 6, eta=30.0)
+    with threadpool_limits(3):
+        three = select(*data, 6, eta=30.0)
+    assert three.indices.tolist() == one.indices.tolist()
+    assert three.gains == pytest.approx(one.gains, rel=1e-9)
+    assert three.relaxation.z == pytest.approx(one.relaxation.z, abs=1e-9)
+
+
 def test_picks_follow_a_permutation_of_the_pool():
     pool, labeled, theta = medium_problem(6)
     order = np.random.default_rng(0).permutation(len(pool))
@@ -197,7 +208,8 @@ def test_memory_grows_with_the_data_only():
     def peak(m):
         pool, labeled, theta = medium_problem(10, m=m, d=10, c=6)
         tracemalloc.start()
-        select(pool, labeled, theta, 2, eta=30.0, tol=0.5)
+        with threadpool_limits(1):  # every thread has working memory of its own
+            select(pool, labeled, theta, 2, eta=30.0, tol=0.5)
         used = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         return used

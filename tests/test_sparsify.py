@@ -10,7 +10,7 @@ from firal.relax import relax, scale_to_sum
 from firal.sparsify import _bordered_derivative, _normalizer, sparsify
 
 SEEDS = st.integers(0, 10**6)
-ETAS = st.floats(-1, 3).map(lambda power: float(10**power))
+ETAS = st.floats(-2, 5).map(lambda power: float(10**power))
 
 
 def weighted_problem(seed, **kwargs):
@@ -41,6 +41,18 @@ def test_same_picks_as_the_literal_transcription(seed, eta, replace):
         value = np.trace(np.linalg.solve(H[picks].sum(axis=0), H_p))
         assert result.objective == pytest.approx(value, rel=1e-6)
         assert value <= literal.objective(H, H_p, z) / smallest[-1] * (1 + 1e-9)
+
+
+@given(SEEDS, ETAS)
+@settings(max_examples=40)
+def test_same_picks_as_the_small_matrix_form_of_the_paper(seed, eta):
+    (pool, labeled, theta, budget), z, H_tilde, H, _ = weighted_problem(seed)
+    root = literal.power(np.tensordot(z, H, axes=1), -0.5)
+    P_tilde = list(literal.thin_factors(pool, theta, root))
+    D_tilde = H_tilde[0] - P_tilde[0] @ P_tilde[0].T
+    picks = literal.printed_select(P_tilde, D_tilde, budget, eta)
+    result = sparsify(pool, labeled, theta, z, budget, eta, replace=True)
+    assert result.indices.tolist() == picks.tolist()
 
 
 @given(SEEDS, ETAS)
@@ -170,7 +182,8 @@ def test_too_few_points_for_full_rank(d):
 @pytest.mark.parametrize(
     "change, message",
     [
-        ({"eta": 0}, "eta must be a finite number > 0, got 0"),
+        ({"eta": 0}, "eta must be a finite number > 0 .*, got 0"),
+        ({"eta": 1e13}, "eta must be a finite number .*, got 1"),
         ({"eta": np.inf}, "eta must be a finite number"),
         ({"z": np.ones(5)}, "z must have shape"),
         ({"z": -np.ones(6)}, "z must be nonnegative"),
