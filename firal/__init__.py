@@ -7,8 +7,12 @@ Features in, points to label out:
     selection.indices                      # rows of the pool to label next
 """
 
+from firal.baselines import STRATEGIES
+from firal.datasets import Pool, load_pool
+from firal.embedding import spectral_embedding
 from firal.fisher import excess_risk, fir, information, rho, sigma
 from firal.logistic import Fit, fit, gradient, hessian, loss, probabilities
+from firal.loop import active_learning
 from firal.relax import Relaxation, relax
 from firal.selection import select
 from firal.sparsify import Selection, sparsify
@@ -16,15 +20,19 @@ from firal.sparsify import Selection, sparsify
 __version__ = "0.1.0"
 
 __all__ = [
+    "STRATEGIES",
     "Fit",
+    "Pool",
     "Relaxation",
     "Selection",
+    "active_learning",
     "excess_risk",
     "fir",
     "fit",
     "gradient",
     "hessian",
     "information",
+    "load_pool",
     "loss",
     "probabilities",
     "relax",
@@ -32,4 +40,5 @@ __all__ = [
     "select",
     "sigma",
     "sparsify",
+    "spectral_embedding",
 ]

@@ -76,8 +76,15 @@ class GlueFigure(PasteFigureDirective):
         if "doc" not in self.options:
             return super().run()
         return NotebookFigure(
-            self.name, self.arguments, self.options, self.content, self.lineno,
-            self.content_offset, self.block_text, self.state, self.state_machine,
+            self.name,
+            self.arguments,
+            self.options,
+            self.content,
+            self.lineno,
+            self.content_offset,
+            self.block_text,
+            self.state,
+            self.state_machine,
         ).run()
 
 

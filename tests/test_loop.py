@@ -1,0 +1,216 @@
+"""The loop of rounds, the shared initial sets, and the paired comparison."""
+
+import numpy as np
+import pytest
+import reference
+from scipy import stats
+
+from firal.baselines import STRATEGIES, random
+from firal.logistic import fit
+from firal.loop import (
+    Record,
+    active_learning,
+    all_labels_accuracy,
+    balanced_rows,
+    compare,
+    paired_differences,
+)
+from firal.selection import select
+
+
+def blobs(m=60, c=3, seed=0, spread=1.0):
+    """c overlapping blobs in the plane, with a column of ones."""
+    rng = np.random.default_rng(seed)
+    y = np.arange(m) % c
+    angle = 2 * np.pi * y / c
+    X = 1.5 * np.stack([np.cos(angle), np.sin(angle)], axis=1) + spread * rng.normal(size=(m, 2))
+    return np.column_stack([X, np.ones(m)]), y
+
+
+def run(strategy="random", rounds=3, batch=4, seed=0, **options):
+    X, y = blobs()
+    rng = np.random.default_rng(seed)
+    initial = balanced_rows(y, 1, rng)
+    return (
+        X,
+        y,
+        initial,
+        active_learning(X, y, initial, strategy, rounds=rounds, batch=batch, rng=rng, **options),
+    )
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_every_record_against_a_literal_replay(strategy):
+    X, y, initial, records = run(strategy)
+    assert [r.round for r in records] == [0, 1, 2, 3]
+    known = list(initial)
+    for r in records:
+        assert not set(r.picked) & set(known)  # labels are bought once
+        known += r.picked.tolist()
+        assert r.n_labels == len(known) == 3 + 4 * r.round
+        theta = fit(X[known], y[known], 3, 1e-3).theta
+        p = np.array([reference.probabilities(x, theta) for x in X])
+        assert r.accuracy == np.mean([row.argmax() == k for row, k in zip(p, y, strict=True)])
+        assert r.classes == len(set(y[known])) and r.new_classes == len(set(y[r.picked]))
+        Hq = reference.information(X[known], theta, np.full(len(known), 1 / len(known)))
+        Hp = reference.information(X, theta, np.full(60, 1 / 60))
+        assert r.fir == pytest.approx(np.trace(np.linalg.solve(Hq, Hp)), rel=1e-6)
+        assert r.strategy == strategy and r.seconds >= 0
+
+
+def test_picks_are_those_of_the_strategy_on_what_is_left():
+    X, y, initial, records = run("firal", rounds=2)
+    known = initial
+    for r in records[1:]:
+        free = np.array([i for i in range(60) if i not in known])
+        theta = fit(X[known], y[known], 3, 1e-3).theta
+        expected = select(X[free], X[known], theta, 4)
+        assert np.array_equal(r.picked, free[expected.indices])
+        assert r.eta == expected.eta
+        assert np.array_equal(r.z[free], expected.relaxation.z)
+        assert not r.z[known].any() and r.z.sum() == pytest.approx(4)
+        known = np.concatenate([known, r.picked])
+    assert records[0].z is None and records[0].eta is None
+
+
+def test_labels_of_points_not_picked_are_not_looked_at():
+    """Other labels at points that were never picked must not change what is picked."""
+    X, y, initial, records = run("bait")
+    known = np.concatenate([initial, *(r.picked for r in records)])
+    other = (y + 1) % 3
+    other[known] = y[known]
+    again = active_learning(
+        X, other, initial, "bait", rounds=3, batch=4, rng=np.random.default_rng(0)
+    )
+    assert all(np.array_equal(a.picked, b.picked) for a, b in zip(records, again, strict=True))
+
+
+def test_fir_is_infinite_until_there_are_enough_points():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 6)), np.arange(40) % 2
+    records = active_learning(X, y, [0, 1], "random", rounds=3, batch=2, rng=rng)
+    assert [np.isfinite(r.fir) for r in records] == [False, False, True, True]
+    copies = np.repeat(X[:2], 20, axis=0)  # enough rows, but only two different points
+    records = active_learning(
+        copies, np.arange(40) // 20, [0, 20], "random", rounds=3, batch=3, rng=rng
+    )
+    assert records[-1].n_labels == 11 and np.isinf([r.fir for r in records]).all()
+
+
+def test_a_function_is_a_strategy_and_its_rows_are_checked():
+    X, y = blobs()
+    rng = np.random.default_rng(0)
+    options = {"rounds": 1, "batch": 3, "rng": rng}
+
+    def first(pool, labeled, theta, budget, rng):
+        return np.arange(budget)
+
+    record = active_learning(X, y, [0, 1, 2], first, **options)[1]
+    assert record.strategy == "first" and record.picked.tolist() == [3, 4, 5]
+    for rows in ([0, 0, 1], [0, 1], [0, 1, 57], [0.0, 1.0, 2.0], [-1, 0, 1]):
+        with pytest.raises(ValueError, match="rows of <lambda> must be 3 distinct rows in 0..56"):
+            active_learning(X, y, [0, 1, 2], lambda *_, rows=rows: rows, **options)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"strategy": "best"}, "strategy must be one of random, kmeans, .* got 'best'"),
+        ({"initial": [0, 0]}, "initial must be distinct rows"),
+        ({"initial": []}, "initial must be distinct rows"),
+        ({"batch": 30}, r"at most the 57 points without a label, got 3 \* 30"),
+        ({"ridge": 0}, "ridge must be a finite number > 0, got 0"),
+        ({"n_classes": 2}, "labels 0..1"),
+        ({"rounds": -1}, "rounds must be"),
+    ],
+)
+def test_arguments_are_checked(change, message):
+    X, y = blobs()
+    given = {"initial": [0, 1, 2], "strategy": "random", "rounds": 3, "batch": 4} | change
+    initial, strategy = given.pop("initial"), given.pop("strategy")
+    with pytest.raises(ValueError, match=message):
+        active_learning(X, y, initial, strategy, rng=np.random.default_rng(0), **given)
+
+
+def test_balanced_rows():
+    y = np.array([2, 0, 1, 0, 2, 2, 1])
+    rng = np.random.default_rng(0)
+    seen = set()
+    for _ in range(200):
+        rows = balanced_rows(y, 2, rng)
+        assert np.bincount(y[rows]).tolist() == [2, 2, 2] and np.unique(rows).size == 6
+        seen.add(tuple(rows))
+    assert len(seen) == 3  # two of the three points of class 2; nothing else is free
+    with pytest.raises(ValueError, match="per_class must be at most 2, the size of class 0, got 3"):
+        balanced_rows(y, 3, rng)
+
+
+def same(a, b):
+    """Equal records, but for the time they took."""
+    a, b = a._asdict(), b._asdict()
+    return all(np.array_equal(a[key], b[key]) for key in a if key != "seconds")
+
+
+def test_compare_shares_the_start_and_ignores_jobs_and_the_list_of_strategies():
+    X, y = blobs()
+    options = {"trials": 3, "rounds": 2, "batch": 3, "seed": 5}
+    records = compare(X, y, strategies=("random", "kmeans", "entropy"), **options)
+    assert len(records) == 3 * 3 * 3
+    start = {(r.trial, r.accuracy) for r in records if r.round == 0}
+    assert len({t for t, _ in start}) == len(start) == 3  # one fit per trial, shared by all
+    alone = compare(X, y, strategies=("kmeans",), jobs=2, **options)
+    of_kmeans = [r for r in records if r.strategy == "kmeans"]
+    assert all(same(a, b) for a, b in zip(alone, of_kmeans, strict=True))
+    first = [r.picked.tolist() for r in records if r.strategy == "random" and r.round == 1]
+    assert len(set(map(tuple, first))) == 3  # trials differ
+
+
+def test_all_labels_accuracy():
+    X, y = blobs()
+    theta = fit(X, y, 3, 0.1).theta
+    p = np.array([reference.probabilities(x, theta) for x in X])
+    assert all_labels_accuracy(X, y, ridge=0.1) == np.mean(p.argmax(axis=1) == y)
+
+
+def record(strategy, trial, round_, accuracy):
+    return Record(strategy, trial, round_, 10, accuracy, 1.0, 3, 1, 0.0, np.array([0]), None, None)
+
+
+def test_paired_differences_against_scipy():
+    rng = np.random.default_rng(0)
+    base, other = rng.uniform(size=(2, 8, 2))
+    records = [
+        record(name, t, r, values[t, r])
+        for name, values in (("random", other), ("firal", base))
+        for t in rng.permutation(8)
+        for r in range(2)
+    ]
+    for r, found in enumerate(paired_differences(records, confidence=0.9)):
+        expected = stats.ttest_rel(other[:, r], base[:, r]).confidence_interval(0.9)
+        assert (found.strategy, found.round, found.trials) == ("random", r, 8)
+        assert found.mean == pytest.approx(np.mean(other[:, r] - base[:, r]))
+        assert (found.low, found.high) == pytest.approx((expected.low, expected.high))
+    with pytest.raises(ValueError, match="against must be one of random, firal, got 'bait'"):
+        paired_differences(records, against="bait")
+    with pytest.raises(ValueError, match="at least 2 trials, got 1"):
+        paired_differences([r for r in records if r.trial == 3])
+
+
+def test_more_labels_help_and_the_ridge_has_an_effect():
+    X, y = blobs(m=300, spread=0.8, seed=3)
+    options = {"trials": 5, "rounds": 4, "batch": 6, "seed": 1, "strategies": ("random",)}
+    means = {}
+    for ridge in (1e-3, 1e2):
+        records = compare(X, y, ridge=ridge, **options)
+        means[ridge] = [np.mean([r.accuracy for r in records if r.round == k]) for k in (0, 4)]
+    assert means[1e-3][1] > means[1e-3][0]
+    assert means[1e-3] != means[1e2]
+
+
+def test_random_as_function_equals_random_by_name():
+    X, y = blobs()
+    runs = [
+        active_learning(X, y, [0, 1, 2], strategy, rounds=2, batch=3, rng=np.random.default_rng(4))
+        for strategy in ("random", random)
+    ]
+    assert all(same(a, b) for a, b in zip(*runs, strict=True))
