@@ -12,8 +12,6 @@ import warnings
 
 import numpy as np
 from scipy.special import entr
-from sklearn.cluster import KMeans
-from sklearn.exceptions import ConvergenceWarning
 from threadpoolctl import threadpool_limits
 
 from firal import checks
@@ -34,6 +32,9 @@ def kmeans(pool, labeled, theta, budget, rng):
     A point already taken by an earlier center is passed over for the next nearest. Clusters:
     scikit-learn's KMeans, k-means++ start, best of 3; one thread, so that sums have one order.
     """
+    from sklearn.cluster import KMeans  # importing it takes longer than the rest of the module
+    from sklearn.exceptions import ConvergenceWarning
+
     pool, budget = _pool(pool, budget)
     seed = int(checks.generator(rng).integers(2**31))
     model = KMeans(n_clusters=budget, n_init=3, random_state=seed)

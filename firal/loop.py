@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 import numpy as np
 from joblib import Parallel, delayed
-from scipy import stats
+from scipy.special import stdtrit
 from threadpoolctl import threadpool_limits
 
 from firal import checks
@@ -198,7 +198,7 @@ def paired_differences(records, against="firal", confidence=0.95):
     rounds, trials = (sorted({getattr(r, key) for r in records}) for key in ("round", "trial"))
     if len(trials) < 2:
         raise ValueError(f"records must hold at least 2 trials, got {len(trials)}")
-    width = stats.t.ppf((1 + confidence) / 2, len(trials) - 1) / np.sqrt(len(trials))
+    width = stdtrit(len(trials) - 1, (1 + confidence) / 2) / np.sqrt(len(trials))
     out = []
     for name in names:
         if name == against:

@@ -17,6 +17,7 @@ probabilities), the method has no answer, and one ValueError says so.
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from typing import NamedTuple
 
@@ -30,6 +31,8 @@ from firal.logistic import softmax
 
 FACTOR_BYTES = 32 * 2**20  # points per QR factorization, as bytes
 SMALL = 512  # up to this d~, a second BLAS thread costs more than it brings
+PART = 1000  # a thread of its own needs at least so many points
+MOST_PARTS = 8  # every part has its own working memory
 
 
 class Problem(NamedTuple):
@@ -41,6 +44,7 @@ class Problem(NamedTuple):
     labeled: np.ndarray  # (d~, d~) sum of the information of the labeled points
     mean: np.ndarray  # (d~, d~) H_p: mean information over the pool
     budget: int
+    threads: int  # BLAS threads the user allows
 
     @property
     def size(self):
@@ -66,10 +70,11 @@ def prepare(pool, labeled, theta, budget):
     classes, reference = _classes(p, p0)
     X = pool @ map_
     h = np.ascontiguousarray(p[:, classes])
-    mean = weighted_information(X, h, np.full(m, 1 / m))
+    threads = max((lib["num_threads"] for lib in _blas.info()), default=1)
+    mean = information_by_parts(X, h, np.full(m, 1 / m), threads)
     known = weighted_information(labeled @ map_, p0[:, classes], np.ones(len(labeled)))
     _require_definite(mean + known / budget)
-    return Problem(X, h, p[:, reference].copy(), known, mean, budget)
+    return Problem(X, h, p[:, reference].copy(), known, mean, budget, threads)
 
 
 def _coordinates(pool, labeled):
@@ -141,9 +146,33 @@ def from_lower(A):
     return A.T
 
 
-_controller = ThreadpoolController()
+_blas = ThreadpoolController().select(user_api="blas")
 
 
 def threads_for(size):
     """Context with one BLAS thread when the matrices are small, else the user's setting."""
-    return _controller.limit(limits=1, user_api="blas") if size <= SMALL else nullcontext()
+    return _blas.limit(limits=1) if size <= SMALL else nullcontext()
+
+
+def by_parts(m, threads, work):
+    """``work(part)`` for slices that split range(m) among threads; the list of their results.
+
+    Much of a pool pass is elementwise, which BLAS threads do not speed up. So BLAS gets one
+    thread meanwhile, and every part of the pool runs in a thread of its own.
+    """
+    parts = min(threads, MOST_PARTS, m // PART)
+    if parts <= 1:
+        return [work(slice(0, m))]
+    edges = np.linspace(0, m, parts + 1).astype(int)
+    slices = [slice(a, b) for a, b in zip(edges[:-1], edges[1:], strict=True)]
+    with _blas.limit(limits=1), ThreadPoolExecutor(parts) as pool:
+        return list(pool.map(work, slices))
+
+
+def information_by_parts(X, h, weights, threads):
+    """``weighted_information`` with one part of the points per thread."""
+    return sum(
+        by_parts(
+            len(X), threads, lambda part: weighted_information(X[part], h[part], weights[part])
+        )
+    )

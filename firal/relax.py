@@ -38,8 +38,15 @@ import numpy as np
 from scipy.linalg import blas, lapack
 
 from firal import checks
-from firal.kernels import contract_curvature, weighted_information
-from firal.problem import factor_of, from_lower, prepare, threads_for
+from firal.kernels import contract_curvature
+from firal.problem import (
+    by_parts,
+    factor_of,
+    from_lower,
+    information_by_parts,
+    prepare,
+    threads_for,
+)
 
 METHODS = ("multiplicative", "mirror")
 FLOOR = 1e-10  # weights below FLOOR * b/m count as zero, but may grow again
@@ -174,11 +181,11 @@ class _Search:
         X, h, weights = problem.X, problem.h, z
         if 2 * np.count_nonzero(kept) < kept.size:  # else the copy costs more than it saves
             X, h, weights = X[kept], h[kept], z[kept]
-        Sigma = weighted_information(X, h, weights) + problem.labeled
+        Sigma = information_by_parts(X, h, weights, problem.threads) + problem.labeled
         f, M = trace_and_derivative(Sigma, self.target)
         a = None  # stays so if Sigma is singular to rounding: f is infinite, without a gradient
         if M is not None:
-            a = np.maximum(contract_curvature(problem.X, problem.h, M), 0)
+            a = np.maximum(self._contract(M), 0)
             self.constant = np.vdot(problem.labeled, M) / b
             self.lower = max(self.lower, f * f / (self._largest(a) + b * self.constant))
         if f < self.objective:
@@ -187,6 +194,14 @@ class _Search:
         if self.report is not None:
             self.report(len(self.history), self.max_iter)
         return f, a
+
+    def _contract(self, M):
+        """<H(x_i), M> for all i"""
+        X, h = self.problem.X, self.problem.h
+        parts = by_parts(
+            len(X), self.problem.threads, lambda part: contract_curvature(X[part], h[part], M)
+        )
+        return np.concatenate(parts)
 
     def _largest(self, a):
         """max over feasible z of a.z"""

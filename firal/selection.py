@@ -22,7 +22,7 @@ import numpy as np
 from firal import checks
 from firal.problem import prepare, threads_for
 from firal.relax import check_relaxation, solve
-from firal.sparsify import _spectrum, check_budget, prepare_rounding, run
+from firal.sparsify import LARGEST_ETA, _spectrum, check_budget, prepare_rounding, run
 
 MAX_ITER = 1000
 
@@ -87,7 +87,7 @@ def _etas(eta, size, budget):
         if eta != "theory":
             raise ValueError(f'eta must be None, "theory" or a positive number, got {eta!r}')
         return [eta_theory(size, budget)]
-    return [checks.number(eta, "eta", 0)]
+    return [checks.number(eta, "eta", 0, LARGEST_ETA)]
 
 
 def _tune(rounding, etas, replace, report):

@@ -45,12 +45,20 @@ from firal.kernels import (
     _packed_products,
     curvature,
     pool_blocks,
-    weighted_information,
 )
-from firal.problem import Problem, factor_of, from_lower, prepare, threads_for
+from firal.problem import (
+    Problem,
+    by_parts,
+    factor_of,
+    from_lower,
+    information_by_parts,
+    prepare,
+    threads_for,
+)
 
-BLOCK_BYTES = 32 * 2**20  # working memory of one block of points
+BLOCK_BYTES = 16 * 2**20  # working memory of one block of points
 _symmetric = from_lower  # under this name it is used by firal.adaptive
+LARGEST_ETA = 1e12  # A^{-1/2} >= I is a difference of numbers of size eta: beyond, rounding decides
 TIE = 1e-9  # scores within this relative distance of the best are ties: the lowest index wins
 
 
@@ -82,7 +90,7 @@ def sparsify(pool, labeled, theta, z, budget, eta, *, replace=False):
     """Pick ``budget`` points so that their information is close to Sigma(z) from below.
 
     pool (m, d), labeled (n0, d) or None, theta (c-1, d), z (m,) nonnegative with sum budget,
-    eta > 0. ``replace=True`` may pick a point again, which is what Theorem 10 is about;
+    0 < eta < 1e12. ``replace=True`` may pick a point again, which is what Theorem 10 is about;
     ``replace=False`` picks distinct points. Scores equal to rounding are ties, and the lowest
     index wins. Returns a ``Selection``. Cost per step: m d~^2 / 2 multiply-adds for the pool,
     m c^3 / 2 for the eliminations, and about 4 d~^3 for nu, W1 and W2.
@@ -92,7 +100,7 @@ def sparsify(pool, labeled, theta, z, budget, eta, *, replace=False):
     z = checks.weights(z, m, "z")
     if not np.isclose(z.sum(), budget, rtol=1e-6, atol=0):
         raise ValueError(f"z must have sum {budget}, the budget, got sum {z.sum():g}")
-    eta = checks.number(eta, "eta", 0)
+    eta = checks.number(eta, "eta", 0, LARGEST_ETA)
     check_budget(problem, replace)
     with threads_for(problem.size):
         return run(prepare_rounding(problem, z), eta, replace)
@@ -109,7 +117,7 @@ def check_budget(problem, replace):
 
 def prepare_rounding(problem, z):
     """Sigma(z) and its factor; ValueError if Sigma(z) is singular."""
-    Sigma = weighted_information(problem.X, problem.h, z) + problem.labeled
+    Sigma = information_by_parts(problem.X, problem.h, z, problem.threads) + problem.labeled
     factor, failed = lapack.dpotrf(Sigma.T, lower=1, clean=1)
     if failed:
         raise ValueError(
@@ -199,16 +207,21 @@ def _white_information(rounding, i):
 
 def _scores(problem, eta_W1, W2):
     """Score of every pool point, in blocks: one matrix product, then elimination."""
-    X, h = problem.X, problem.h
+    X, h, reference = problem.X, problem.h, problem.reference
     (m, d), k = X.shape, h.shape[1]
     coefficients = np.vstack([_packed_coefficients(W, d, k) for W in (eta_W1, W2)])
     pairs = len(coefficients) // 2
     scores = np.empty(m)
-    for block in pool_blocks(m, 8 * (d * (d + 1) // 2 + 3 * pairs), BLOCK_BYTES):
-        forms = coefficients @ _packed_products(X[block])
-        scores[block] = _bordered_derivative(
-            forms[:pairs], forms[pairs:], h[block].T, problem.reference[block]
-        )
+
+    def fill(part):
+        for inner in pool_blocks(part.stop - part.start, 8 * (d * d // 2 + 3 * pairs), BLOCK_BYTES):
+            block = slice(part.start + inner.start, part.start + inner.stop)
+            forms = coefficients @ _packed_products(X[block])
+            scores[block] = _bordered_derivative(
+                forms[:pairs], forms[pairs:], h[block].T, reference[block]
+            )
+
+    by_parts(m, problem.threads, fill)
     return scores
 
 
@@ -261,5 +274,5 @@ def _inverse(K):
     """Inverse of a positive definite matrix."""
     factor, failed = lapack.dpotrf(K.T, lower=1, overwrite_a=1)  # .T: the order LAPACK wants
     if failed:
-        raise np.linalg.LinAlgError("K + eta D lost positive definiteness to rounding")
+        raise ValueError("Sigma(z) must be well conditioned, got K + eta D singular to rounding")
     return from_lower(lapack.dpotri(factor, lower=1, overwrite_c=1)[0])
