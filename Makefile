@@ -33,6 +33,7 @@ $(STAMP): requirements.txt pyproject.toml
 book: install  ## execute the notebooks that are not current, then build the HTML
 ifeq ($(PROFILE),book)
 	@$(TOOLS)/run_notebooks.py --nb $(NB)
+	@$(TOOLS)/readme_picture.py
 else
 	@$(TOOLS)/run_notebooks.py --nb $(NB) --profile $(PROFILE) --out $(STAGE)/notebooks
 	@cp -R _config.yml _toc.yml book $(STAGE)/

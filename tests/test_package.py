@@ -4,6 +4,7 @@ import re
 import subprocess
 import sys
 
+import readme_picture
 import yaml
 from conftest import ROOT
 
@@ -37,6 +38,13 @@ def test_requirements_are_pinned_exactly():
 def test_the_two_commands_are_on_the_first_screen_of_the_readme():
     first = "\n".join((ROOT / "README.md").read_text(encoding="utf8").splitlines()[:40])
     assert "make book" in first and "make test" in first
+
+
+def test_the_picture_of_the_readme_is_that_of_the_notebook():
+    png, _ = readme_picture.glued_figure(readme_picture.NOTEBOOK, readme_picture.FIGURE)
+    assert readme_picture.TARGET.read_bytes() == png
+    name = readme_picture.TARGET.relative_to(ROOT).as_posix()
+    assert f"]({name})" in (ROOT / "README.md").read_text(encoding="utf8")
 
 
 def test_the_example_of_the_readme_runs():
