@@ -31,7 +31,7 @@ from scipy.linalg import blas
 
 from firal import checks
 from firal.kernels import curvature
-from firal.problem import from_lower, prepare, threads_for
+from firal.problem import from_lower, prepare
 from firal.sparsify import (
     TIE,
     _inverse,
@@ -42,6 +42,7 @@ from firal.sparsify import (
     check_budget,
     prepare_rounding,
 )
+from firal.threads import threads_for
 
 
 class AdaptiveSelection(NamedTuple):

@@ -24,8 +24,9 @@ from scipy.linalg import blas
 
 from firal import checks
 from firal.kernels import curvature, quadratic_forms
-from firal.problem import factor_of, prepare, threads_for
+from firal.problem import factor_of, prepare
 from firal.sparsify import TIE, _inverse, _scores, _symmetric, check_budget
+from firal.threads import threads_for
 
 
 def bait(pool, labeled, theta, budget, rng=None, *, prior=1.0):

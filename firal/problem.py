@@ -18,19 +18,17 @@ probabilities), the method has no answer, and one ValueError says so.
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import nullcontext
 from typing import NamedTuple
 
 import numpy as np
 from scipy import linalg
-from threadpoolctl import ThreadpoolController
 
 from firal import checks
 from firal.kernels import pool_blocks, weighted_information
 from firal.logistic import softmax
+from firal.threads import blas
 
 FACTOR_BYTES = 32 * 2**20  # points per QR factorization, as bytes
-SMALL = 512  # up to this d~, a second BLAS thread costs more than it brings
 PART = 1000  # a thread of its own needs at least so many points
 MOST_PARTS = 8  # every part has its own working memory
 
@@ -70,7 +68,7 @@ def prepare(pool, labeled, theta, budget):
     classes, reference = _classes(p, p0)
     X = pool @ map_
     h = np.ascontiguousarray(p[:, classes])
-    threads = max((lib["num_threads"] for lib in _blas.info()), default=1)
+    threads = max((lib["num_threads"] for lib in blas.info()), default=1)
     mean = information_by_parts(X, h, np.full(m, 1 / m), threads)
     known = weighted_information(labeled @ map_, p0[:, classes], np.ones(len(labeled)))
     _require_definite(mean + known / budget)
@@ -146,14 +144,6 @@ def from_lower(A):
     return A.T
 
 
-_blas = ThreadpoolController().select(user_api="blas")
-
-
-def threads_for(size):
-    """Context with one BLAS thread when the matrices are small, else the user's setting."""
-    return _blas.limit(limits=1) if size <= SMALL else nullcontext()
-
-
 def by_parts(m, threads, work):
     """``work(part)`` for slices that split range(m) among threads; the list of their results.
 
@@ -165,7 +155,7 @@ def by_parts(m, threads, work):
         return [work(slice(0, m))]
     edges = np.linspace(0, m, parts + 1).astype(int)
     slices = [slice(a, b) for a, b in zip(edges[:-1], edges[1:], strict=True)]
-    with _blas.limit(limits=1), ThreadPoolExecutor(parts) as pool:
+    with blas.limit(limits=1), ThreadPoolExecutor(parts) as pool:
         return list(pool.map(work, slices))
 
 

@@ -45,8 +45,8 @@ from firal.problem import (
     from_lower,
     information_by_parts,
     prepare,
-    threads_for,
 )
+from firal.threads import threads_for
 
 METHODS = ("multiplicative", "mirror")
 FLOOR = 1e-10  # weights below FLOOR * b/m count as zero, but may grow again

@@ -20,9 +20,10 @@ from functools import partial
 import numpy as np
 
 from firal import checks
-from firal.problem import prepare, threads_for
+from firal.problem import prepare
 from firal.relax import check_relaxation, solve
 from firal.sparsify import LARGEST_ETA, _spectrum, check_budget, prepare_rounding, run
+from firal.threads import threads_for
 
 MAX_ITER = 1000
 

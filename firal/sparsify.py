@@ -53,8 +53,8 @@ from firal.problem import (
     from_lower,
     information_by_parts,
     prepare,
-    threads_for,
 )
+from firal.threads import threads_for
 
 BLOCK_BYTES = 16 * 2**20  # working memory of one block of points
 _symmetric = from_lower  # under this name it is used by firal.adaptive

@@ -13,9 +13,9 @@ from threadpoolctl import ThreadpoolController
 
 SMALL = 512  # up to this d~, a second BLAS thread costs more than it brings
 
-_blas = ThreadpoolController().select(user_api="blas")
+blas = ThreadpoolController().select(user_api="blas")
 
 
 def threads_for(size):
     """Context with one BLAS thread when d~ = size is small, else with the user's setting."""
-    return _blas.limit(limits=1) if size <= SMALL else nullcontext()
+    return blas.limit(limits=1) if size <= SMALL else nullcontext()
