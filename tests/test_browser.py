@@ -3,6 +3,7 @@
 Needs Chromium (on PATH, or named by the variable CHROMIUM); skipped where there is none.
 """
 
+import json
 import os
 import re
 import shutil
@@ -33,20 +34,34 @@ FLAGS = [
 pytestmark = pytest.mark.skipif(BROWSER is None, reason="no Chromium on this machine")
 
 
+def render(path, folder):
+    """The page as the browser makes it, and the addresses the page itself asked for."""
+    log = folder / "net.json"
+    command = [BROWSER, *FLAGS, f"--user-data-dir={folder / 'profile'}", f"--log-net-log={log}"]
+    run = subprocess.run(
+        [*command, "--dump-dom", path.as_uri()], capture_output=True, text=True, timeout=120
+    )
+    events = [event.get("params", {}) for event in json.loads(log.read_text())["events"]]
+    # requests of the browser for itself (updates, accounts) have no origin
+    requested = {
+        event["url"]
+        for event in events
+        if event.get("initiator", "not an origin") != "not an origin"
+        and event["url"].startswith(("http", "ws"))
+    }
+    return run.stdout, requested
+
+
 @pytest.mark.parametrize("path", PAGES, ids=lambda p: str(p.relative_to(HTML)))
 def test_page_renders_without_the_network(path, tmp_path):
-    log = tmp_path / "net.json"
-    command = [
-        BROWSER,
-        *FLAGS,
-        f"--user-data-dir={tmp_path / 'profile'}",
-        f"--log-net-log={log}",
-        "--dump-dom",
-        path.as_uri(),
-    ]
-    dom = subprocess.run(command, capture_output=True, text=True, timeout=120).stdout
+    dom, requested = render(path, tmp_path)
     has_formulas = 'class="math' in path.read_text(encoding="utf8")
     assert ("<mjx-container" in dom) == has_formulas, "MathJax did not run"
     assert re.findall(r'data-mjx-error="([^"]*)"', dom) == []
-    requested = set(re.findall(r'"url":"((?:https?|wss?)://[^"]+)"', log.read_text()))
     assert requested == set(), "the page asks for something from the network"
+
+
+def test_a_page_that_uses_the_network_is_noticed(tmp_path):
+    page = tmp_path / "page.html"
+    page.write_text('<img src="http://example.org/a.png"><script>fetch("https://x.test")</script>')
+    assert render(page, tmp_path)[1] == {"http://example.org/a.png", "https://x.test/"}
