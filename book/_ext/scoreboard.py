@@ -80,11 +80,11 @@ def table_markdown(rows):
         lines += [f"## {title}", "", "| id | claim | in the paper | verdict | evidence |"]
         lines.append("|---|---|---|---|---|")
         for entry, records, verdict in members:
-            name = f"`{entry['id']}`"
+            where = entry["where"]
             if records and entry["id"].split("-")[0] not in ("fig", "txt"):
-                name = f"{{prf:ref}}`{entry['id']} <{entry['id']}>`"
+                where += f"; here {{prf:ref}}`{entry['id']}`"
             lines.append(
-                f"| {name} | {entry['title']} | {entry['where']} | {VERDICTS[verdict]} "
+                f"| `{entry['id']}` | {entry['title']} | {where} | {VERDICTS[verdict]} "
                 f"| {evidence(entry, records)} |"
             )
         lines.append("")
