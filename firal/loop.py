@@ -18,13 +18,17 @@ over U. It is infinite until the labeled points have information of full rank.
 
 from __future__ import annotations
 
+import os
 import time
+from hashlib import blake2b
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from joblib import Parallel, delayed
 from scipy.special import stdtrit
 from threadpoolctl import threadpool_limits
+from tqdm import tqdm
 
 from firal import checks
 from firal.baselines import STRATEGIES
@@ -141,21 +145,40 @@ def active_learning(
 
 
 def compare(
-    pool, labels, *, trials, rounds, batch, seed, strategies=tuple(STRATEGIES), ridge=RIDGE, jobs=1
+    pool,
+    labels,
+    *,
+    trials,
+    rounds,
+    batch,
+    seed,
+    strategies=tuple(STRATEGIES),
+    ridge=RIDGE,
+    jobs=1,
+    store=None,
+    progress=False,
 ):
     """``active_learning`` for every strategy and trial, with one S0 per trial shared by all.
 
     S0 has one random point per class. Every trial has its own seed made from ``seed``, so neither
-    ``jobs`` (processes at a time) nor the list of strategies changes a result.
+    ``jobs`` (processes at a time) nor the list of strategies changes a result. ``trials`` is a
+    number, or the numbers of the trials to run. ``store`` is a folder where every finished run is
+    kept: one that is found there, for the same data and settings and at least as many rounds, is
+    read instead of repeated, so long work can be interrupted. ``progress=True`` shows a bar.
     """
-    trials = checks.integer(trials, "trials", 1)
-    seeds = np.random.SeedSequence(seed).spawn(trials)
+    if np.ndim(trials) == 0:
+        trials = range(checks.integer(trials, "trials", 1))
+    seeds = {t: np.random.SeedSequence(seed, spawn_key=(int(t),)) for t in trials}
+    settings = (pool, labels, seed, batch, ridge)
 
     def one(strategy, trial):
+        path = None if store is None else run_path(store, _strategy(strategy)[0], trial, *settings)
+        if path is not None and (found := read_run(path, rounds)) is not None:
+            return found
         first, rest = _pair(seeds[trial])
         initial = balanced_rows(labels, 1, np.random.default_rng(first))
         with threadpool_limits(1):
-            return active_learning(
+            run = active_learning(
                 pool,
                 labels,
                 initial,
@@ -166,10 +189,57 @@ def compare(
                 ridge=ridge,
                 trial=trial,
             )
+        if path is not None:
+            write_run(path, run)
+        return run
 
-    work = [(strategy, trial) for trial in range(trials) for strategy in strategies]
-    runs = Parallel(n_jobs=jobs)(delayed(one)(*item) for item in work)
-    return [record for run in runs for record in run]
+    work = [(strategy, trial) for trial in seeds for strategy in strategies]
+    runs = Parallel(n_jobs=jobs, return_as="generator")(delayed(one)(*item) for item in work)
+    bar = tqdm(runs, total=len(work), unit="run", disable=not progress)
+    return [record for run in bar for record in run]
+
+
+def run_path(store, strategy, trial, pool, labels, seed, batch, ridge):
+    """File of one run: its name holds a digest of the data and of the settings."""
+    digest = blake2b(digest_size=8)
+    for part in (np.ascontiguousarray(pool), np.ascontiguousarray(labels)):
+        digest.update(f"{part.shape}{part.dtype}".encode() + part.tobytes())
+    digest.update(f"{seed} {batch} {ridge!r}".encode())
+    return Path(store) / f"{strategy}-{trial:03d}-{digest.hexdigest()}.npz"
+
+
+def write_run(path, run):
+    """Keep the records of one run: to a file beside it first, so that no half of one is left."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    arrays = {}
+    for r in run:
+        for field, value in zip(r._fields, r, strict=True):
+            if value is not None:
+                arrays[f"{r.round}.{field}"] = np.asarray(value)
+    part = path.with_name(f"{path.name}.{os.getpid()}.part")
+    with open(part, "wb") as file:
+        np.savez_compressed(file, **arrays)
+    os.replace(part, path)
+
+
+def read_run(path, rounds):
+    """The first ``rounds + 1`` records of a kept run, or None if there are not so many."""
+    if not path.is_file():
+        return None
+    with np.load(path, allow_pickle=False) as file:
+        if f"{rounds}.round" not in file.files:
+            return None
+        return [
+            Record(*(_value(file, f"{r}.{field}") for field in Record._fields))
+            for r in range(rounds + 1)
+        ]
+
+
+def _value(file, key):
+    if key not in file.files:
+        return None
+    array = file[key]
+    return array if array.ndim else array.item()
 
 
 def all_labels_accuracy(pool, labels, *, ridge=RIDGE):
@@ -222,7 +292,7 @@ def _pair(seed):
 
 
 def _strategy(strategy):
-    if strategy == "firal":  # keeps eta and z, which STRATEGIES["firal"] drops
+    if isinstance(strategy, str) and strategy == "firal":  # keeps eta and z, which STRATEGIES["firal"] drops
         return "firal", lambda pool, labeled, theta, budget, rng: select(
             pool, labeled, theta, budget
         )

@@ -214,3 +214,41 @@ def test_random_as_function_equals_random_by_name():
         for strategy in ("random", random)
     ]
     assert all(same(a, b) for a, b in zip(*runs, strict=True))
+
+
+def test_a_finished_run_is_read_not_repeated(tmp_path, monkeypatch):
+    X, y = blobs()
+    options = dict(trials=2, batch=4, seed=3, strategies=("random", "firal"), store=tmp_path)
+    first = compare(X, y, rounds=2, **options)
+    assert len(list(tmp_path.iterdir())) == 4  # one file per strategy and trial, no leftovers
+    monkeypatch.setattr("firal.loop.active_learning", None)  # would fail if it were called
+    for rounds in (2, 1):  # fewer rounds are the beginning of more
+        again = compare(X, y, rounds=rounds, **options)
+        assert len(again) == 4 * (rounds + 1)
+        for a in again:
+            (b,) = [r for r in first if r[:3] == a[:3]]
+            for x, z in zip(a, b, strict=True):
+                assert (x is None) == (z is None) and (x is None or np.array_equal(x, z))
+
+
+@pytest.mark.parametrize("change", [{"rounds": 3}, {"batch": 3}, {"seed": 4}, {"ridge": 1e-2}])
+def test_a_kept_run_serves_only_the_same_settings(tmp_path, change):
+    X, y = blobs()
+    options = dict(trials=1, rounds=2, batch=4, seed=3, strategies=("random",), store=tmp_path)
+    compare(X, y, **options)
+    plain = {k: v for k, v in {**options, **change}.items() if k != "store"}
+    kept, fresh = compare(X, y, **{**options, **change}), compare(X, y, **plain)
+    for a, b in zip(kept, fresh, strict=True):
+        assert a.n_labels == b.n_labels and np.array_equal(a.picked, b.picked)
+        assert a.accuracy == b.accuracy
+
+
+def test_trials_may_be_listed():
+    X, y = blobs()
+    options = dict(rounds=1, batch=4, seed=3, strategies=("random",))
+    every = compare(X, y, trials=4, **options)
+    some = compare(X, y, trials=[1, 3], **options)
+    assert [r.trial for r in some] == [1, 1, 3, 3]
+    for r in some:
+        (same,) = [e for e in every if (e.trial, e.round) == (r.trial, r.round)]
+        assert np.array_equal(r.picked, same.picked) and r.accuracy == same.accuracy
