@@ -32,15 +32,14 @@ from scipy.linalg import blas
 from firal import checks
 from firal.kernels import curvature
 from firal.problem import from_lower, prepare
+from firal.scores import best_point
 from firal.sparsify import (
-    TIE,
-    _inverse,
-    _objective,
-    _scores,
-    _spectrum,
-    _white_information,
     check_budget,
+    inverse,
+    objective_of,
     prepare_rounding,
+    spectrum_of,
+    white_information,
 )
 from firal.threads import threads_for
 
@@ -101,23 +100,21 @@ def _run(rounding, level, replace):
     allowed = np.ones(problem.X.shape[0], dtype=bool)
     indices, etas, guarantee = [], [], []
     for step in range(b):
-        spectrum = _spectrum(rounding, indices, white)
+        spectrum = spectrum_of(rounding, indices, white)
         barrier = _barrier(spectrum, level)
         etas.append(np.sqrt(np.sum((spectrum - barrier) ** -2.0)))
         guarantee.append(barrier + (b - step) / (b + level) + 1 / level)
-        W1 = _inverse(picked + rounding.share - (barrier + 1 / (b + level)) * Sigma)
+        W1 = inverse(picked + rounding.share - (barrier + 1 / (b + level)) * Sigma)
         half = blas.dtrmm(1.0, rounding.factor, W1, side=1, lower=1)
         W2 = from_lower(blas.dsyrk(1.0, half, lower=1))
-        scores = _scores(problem, W1, W2)
-        best = scores[allowed].max()
-        i = int(np.flatnonzero(allowed & (scores >= best * (1 - TIE)))[0])
+        i, _ = best_point(problem, W1, W2, allowed)
         indices.append(i)
         allowed[i] = replace
         picked += rounding.share + np.kron(
             curvature(problem.h[i : i + 1])[0], np.outer(problem.X[i], problem.X[i])
         )
-        white += rounding.white_share + _white_information(rounding, i)
-    spectrum = _spectrum(rounding, indices, white)
+        white += rounding.white_share + white_information(rounding, i)
+    spectrum = spectrum_of(rounding, indices, white)
     guarantee.append(_barrier(spectrum, level) + 1 / level)
     return AdaptiveSelection(
         indices=np.array(indices),
@@ -125,7 +122,7 @@ def _run(rounding, level, replace):
         etas=np.array(etas),
         lambda_min=float(max(spectrum[0], 0.0)),
         guarantee=np.array(guarantee) if replace else None,
-        objective=_objective(problem, picked, spectrum),
+        objective=objective_of(problem, picked, spectrum),
     )
 
 

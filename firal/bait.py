@@ -14,7 +14,11 @@ identity there, which depends on the scale of the features; ``prior`` average po
 W1 = M^{-1} and W2 = M^{-1} H_p M^{-1}, a point enters through Q1 = [x^T W1_kl x] and
 Q2 = [x^T W2_kl x] only: by Woodbury's formula, adding it lowers F by
 trace[(I + G Q1)^{-1} G Q2], and removing it raises F by trace[(I - G Q1)^{-1} G Q2]. The first is
-the score of FIRAL's rounding at eta = 1, and the same code computes it.
+the score of FIRAL's rounding at eta = 1, and the same code finds the largest.
+
+**No inverse per step.** H(x) = U U^T has rank k, so W1 and W2 change by matrices of rank k and 2k
+when a point comes or goes. Each such change can lose digits; when many may be lost, W1 and W2 are
+computed afresh.
 """
 
 from __future__ import annotations
@@ -23,55 +27,98 @@ import numpy as np
 from scipy.linalg import blas
 
 from firal import checks
-from firal.kernels import curvature, quadratic_forms
-from firal.problem import factor_of, prepare
-from firal.sparsify import TIE, _inverse, _scores, _symmetric, check_budget
+from firal.kernels import information_root, quadratic_forms
+from firal.problem import factor_of, from_lower, prepare
+from firal.scores import TIE, all_scores, best_point
+from firal.sparsify import check_budget, inverse
 from firal.threads import threads_for
 
+LARGEST_LOSS = 1e5  # so many times the rounding error may grow before W1 and W2 are made afresh
 
-def bait(pool, labeled, theta, budget, rng=None, *, prior=1.0):
+
+def bait(pool, labeled, theta, budget, rng=None, *, prior=1.0, watch=None):
     """Pick ``budget`` distinct points of the pool by forward and backward greedy steps.
 
     pool (m, d), labeled (n0, d) or None, theta (c-1, d), prior > 0. Deterministic: ``rng`` is
     not used. Scores equal to rounding are ties: the lowest row is added first and removed last.
+    ``watch(i, decrease)``, if given, is called at every forward step with the added row and the
+    (m,) decreases of F that all points would bring.
     Returns (budget,) rows of the pool, in the order they were added.
-    Cost per forward step: m d~^2 / 2 multiply-adds for the pool, m c^3 / 2 for the small systems
-    and about 3 d~^3 for W1 and W2; a backward step only has the last.
+    Cost per forward step: m d~^2 / 2 multiply-adds for the pool and m c^3 / 2 for the small
+    systems, both in float32, and about 6 c d~^2 for W1 and W2; a backward step has the last, and
+    b d~^2 for the picked points.
     """
     problem = prepare(pool, labeled, theta, budget)
     prior = checks.number(prior, "prior", 0)
     check_budget(problem, replace=False)
     with threads_for(problem.size):
-        picked, M = _forward(problem, prior)
-        return _backward(problem, M, picked)
+        weights = Weights(problem.labeled + prior * problem.mean, problem.mean)
+        picked = _forward(problem, weights, watch)
+        return _backward(problem, weights, picked)
 
 
-def _forward(problem, prior):
-    """Rows of the first 2b picks (fewer if the pool is smaller), and M of them."""
-    M = problem.labeled + prior * problem.mean
-    target = factor_of(problem.mean)
+class Weights:
+    """W1 = M^{-1} and W2 = M^{-1} H_p M^{-1}, kept current while points are added and removed."""
+
+    def __init__(self, M, mean):
+        self.M, self.mean, self.target = M.copy(), mean, factor_of(mean)
+        self.compute()
+
+    def compute(self):
+        """W1 and W2 from M, at 2 d~^3 multiply-adds."""
+        self.W1 = inverse(self.M.copy())
+        self.W2 = from_lower(blas.dsyrk(1.0, self.W1 @ self.target, lower=1))
+        self.start = np.vdot(self.W2, self.mean)
+        self.growth = 1.0  # largest factor by which one change lowered or raised a direction of W1
+
+    def change(self, U, sign):
+        """M becomes M + sign U U^T; U (d~, k), sign 1 or -1. Cost: 6 k d~^2, or 2 d~^3 if afresh.
+
+        With V = W1 U, I + sign U^T V = E diag(v) E^T and R = E diag(v)^{-1/2}, let A = V R and
+        B = sign W2 U R - A (R^T U^T W2 U R) / 2. Then W1 loses sign A A^T, and W2 loses
+        A B^T + B A^T. The error relative to the scores is about that of one rounding, times the
+        largest v or 1/v, times what the size trace(W2 H_p) of W2 has lost since W2 was made.
+        """
+        self.M += sign * (U @ U.T)
+        V, V2 = self.W1 @ U, self.W2 @ U
+        v, E = np.linalg.eigh(np.eye(U.shape[1]) + sign * (U.T @ V))
+        if v[0] * LARGEST_LOSS <= 1 or v[-1] >= LARGEST_LOSS:
+            return self.compute()
+        self.growth = max(self.growth, v[-1], 1 / v[0])
+        R = E / np.sqrt(v)
+        A = V @ R
+        B = sign * (V2 @ R) - A @ (R.T @ (U.T @ V2) @ R) / 2
+        self.W1 -= sign * (A @ A.T)
+        self.W2 -= np.hstack([A, B]) @ np.hstack([B, A]).T
+        size = min(self.start, np.vdot(self.W2, self.mean))
+        if not self.growth * self.start < LARGEST_LOSS * size:
+            self.compute()
+
+
+def _forward(problem, weights, watch=None):
+    """Rows of the first 2b picks (fewer if the pool is smaller); ``weights`` follow them."""
     allowed = np.ones(len(problem.X), dtype=bool)
     picked = []
     for _ in range(min(2 * problem.budget, len(allowed))):
-        scores = _scores(problem, *_weights(M, target))
-        best = scores[allowed].max()
-        i = int(np.flatnonzero(allowed & (scores >= best * (1 - TIE)))[0])
+        i, _ = best_point(problem, weights.W1, weights.W2, allowed)
+        if watch is not None:
+            watch(i, all_scores(problem, weights.W1, weights.W2))
         picked.append(i)
         allowed[i] = False
-        M = M + _information(problem, i)
-    return picked, M
+        weights.change(_root(problem, i), 1)
+    return picked
 
 
-def _backward(problem, M, picked):
+def _backward(problem, weights, picked):
     """Remove points until ``budget`` are left."""
-    target = factor_of(problem.mean)
+    weights.compute()  # what a removal costs is more sensitive to W1 than what an addition gains
     picked = list(picked)
     while len(picked) > problem.budget:
-        loss = _removal_loss(problem, picked, *_weights(M, target))
+        loss = _removal_loss(problem, picked, weights.W1, weights.W2)
         ties = np.flatnonzero(loss <= loss.min() * (1 + TIE))
         i = max(picked[t] for t in ties)
         picked.remove(i)
-        M = M - _information(problem, i)
+        weights.change(_root(problem, i), -1)
     return np.array(picked)
 
 
@@ -87,12 +134,5 @@ def _removal_loss(problem, rows, W1, W2):
     return np.trace(np.linalg.solve(np.eye(h.shape[1]) - Q1, Q2), axis1=1, axis2=2)
 
 
-def _weights(M, target):
-    """W1 = M^{-1} and W2 = M^{-1} F F^T M^{-1} with F = target."""
-    W1 = _inverse(M.copy())  # it may overwrite its argument
-    half = W1 @ target
-    return W1, _symmetric(blas.dsyrk(1.0, half, lower=1))
-
-
-def _information(problem, i):
-    return np.kron(curvature(problem.h[i : i + 1])[0], np.outer(problem.X[i], problem.X[i]))
+def _root(problem, i):
+    return information_root(problem.X[i], problem.h[i], problem.reference[i])

@@ -32,17 +32,21 @@ def kmeans(pool, labeled, theta, budget, rng):
     A point already taken by an earlier center is passed over for the next nearest. Clusters:
     scikit-learn's KMeans, k-means++ start, best of 3; one thread, so that sums have one order.
     """
+    pool, budget = _pool(pool, budget)
+    return nearest_distinct(pool, cluster_centers(pool, budget, rng))
+
+
+def cluster_centers(pool, budget, rng):
+    """(budget, d) centers of ``kmeans``."""
     from sklearn.cluster import KMeans  # importing it takes longer than the rest of the module
     from sklearn.exceptions import ConvergenceWarning
 
-    pool, budget = _pool(pool, budget)
     seed = int(checks.generator(rng).integers(2**31))
     model = KMeans(n_clusters=budget, n_init=3, random_state=seed)
     with warnings.catch_warnings(), threadpool_limits(1):
-        # fewer distinct points than clusters: the centers repeat, the rows below do not
+        # fewer distinct points than clusters: the centers repeat, the picked rows do not
         warnings.simplefilter("ignore", ConvergenceWarning)
-        centers = model.fit(pool).cluster_centers_
-    return _nearest_distinct(pool, centers)
+        return model.fit(pool).cluster_centers_
 
 
 def entropy(pool, labeled, theta, budget, rng):
@@ -82,7 +86,7 @@ def _predictions(pool, theta, budget):
     return softmax(pool, checks.parameters(theta, pool.shape[1])), budget
 
 
-def _nearest_distinct(pool, centers):
+def nearest_distinct(pool, centers):
     """For each center in turn, the nearest pool row not taken yet (the lower row of equals)."""
     taken = np.zeros(len(pool), dtype=bool)
     rows = []

@@ -20,6 +20,7 @@ of the work; sums over blocks are kept in float64.
 from __future__ import annotations
 
 import math
+from functools import lru_cache
 
 import numpy as np
 
@@ -45,6 +46,16 @@ def curvature(h):
     return G
 
 
+def information_root(x, h, reference):
+    """U (d~, k) with U U^T = kron(diag(h) - h h^T, x x^T); x (d,), h (k,), reference = 1 - sum h.
+
+    kron(R, x) with R = diag(s) - h s^T / (1 + sqrt(reference)), s = sqrt(h): no cancellation.
+    """
+    s = np.sqrt(h)
+    R = np.diag(s) - np.outer(h, s / (1 + np.sqrt(reference)))
+    return np.kron(R, x[:, None])
+
+
 def weighted_information(X, h, weights):
     """``sum_i w_i kron(G_i, x_i x_i^T)``; X (n, d), h (n, k), weights (n,) of any sign.
 
@@ -60,7 +71,7 @@ def weighted_information(X, h, weights):
             for pair, g in enumerate(G):
                 packed[pair] += points.T @ (g[:, None] * points)
         else:
-            packed += G @ _packed_products(points).T
+            packed += G @ packed_products(points).T
     blocks = packed if by_pairs else packed[:, _symmetric_index(d)]  # (k(k+1)/2, d, d)
     full = blocks[_symmetric_index(k)]  # (k, k, d, d)
     return full.transpose(0, 2, 1, 3).reshape(d * k, d * k).astype(X.dtype, copy=False)
@@ -79,11 +90,11 @@ def contract_curvature(X, h, M):
                 "nkl,nkl->n", curvature(h[block]), _forms_by_pairs(X[block], M, k)
             )
         return out
-    coefficients = _packed_coefficients(M, d, k).astype(X.dtype, copy=False)
+    coefficients = packed_coefficients(M, d, k).astype(X.dtype, copy=False)
     # a pair (k, l) with k < l stands for (l, k) too
     coefficients *= np.where(_is_diagonal(k), 1, 2).astype(X.dtype)[:, None]
     for block in pool_blocks(n, _bytes_per_point(X, k)):
-        forms = coefficients @ _packed_products(X[block])
+        forms = coefficients @ packed_products(X[block])
         out[block] = np.einsum("pn,pn->n", _packed_curvature(h[block]), forms)
     return out
 
@@ -102,10 +113,10 @@ def quadratic_forms(X, W, n_blocks):
         for block in pool_blocks(n, _bytes_per_point(X, k)):
             out[block] = _forms_by_pairs(X[block], W, k)
         return out
-    coefficients = _packed_coefficients(W, d, k)
+    coefficients = packed_coefficients(W, d, k)
     unpack = _symmetric_index(k).ravel()
     for block in pool_blocks(n, _bytes_per_point(X, k)):
-        forms = _packed_products(X[block]).T @ coefficients.T
+        forms = packed_products(X[block]).T @ coefficients.T
         np.take(forms, unpack, axis=1, out=out[block].reshape(-1, k * k), mode="clip")
     return out
 
@@ -119,7 +130,7 @@ def _bytes_per_point(X, k):
     return X.itemsize * (_triangle(X.shape[1]) + 2 * k * k + 2 * X.shape[1])
 
 
-def _packed_products(A):
+def packed_products(A):
     """All products ``a_ir a_is`` with r <= s of the rows of A (n, size): (size(size+1)/2, n).
 
     Pairs are ordered (0,0), (0,1), .., (0,size-1), (1,1), ..; points run fastest in memory.
@@ -148,25 +159,32 @@ def _packed_curvature(h, weights=1.0):
     return out
 
 
-def _packed_coefficients(W, d, k):
+def packed_coefficients(W, d, k):
     """Row (k, l) holds c_ab with ``x^T W_kl x = sum_{a<=b} c_ab x_a x_b``; k <= l."""
-    rows, columns = np.triu_indices(k)
-    a, b = np.triu_indices(d)
+    rows, columns = _pairs(k)
+    a, b = _pairs(d)
     W = W.reshape(k, d, k, d)
     lower = W[rows[:, None], b, columns[:, None], a]
     lower[:, a == b] = 0
     return W[rows[:, None], a, columns[:, None], b] + lower
 
 
+@lru_cache(maxsize=16)
+def _pairs(size):
+    """Rows and columns of the pairs r <= s, in the packed order."""
+    return np.triu_indices(size)
+
+
 def _is_diagonal(size):
-    rows, columns = np.triu_indices(size)
+    rows, columns = _pairs(size)
     return rows == columns
 
 
+@lru_cache(maxsize=16)
 def _symmetric_index(size):
     """index[r, s] = position of the pair (min, max) in the packed order."""
     index = np.empty((size, size), dtype=np.intp)
-    rows, columns = np.triu_indices(size)
+    rows, columns = _pairs(size)
     index[rows, columns] = index[columns, rows] = np.arange(rows.size)
     return index
 

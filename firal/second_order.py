@@ -53,6 +53,7 @@ def second_order(points_q, points_p, theta, *, fixed_design=False):
     points_q (m, d)    a large sample of q, from which n points will be drawn; with
                        ``fixed_design`` the m = n points themselves
     points_p (N, d)    a sample of p
+
     Cost: (m + N) d~^3 multiply-adds and the memory of d~^3 numbers.
     """
     Xq, Xp = checks.points(points_q), checks.points(points_p)

@@ -21,8 +21,9 @@ import numpy as np
 
 from firal import checks
 from firal.problem import prepare
+from firal.progress import reporter
 from firal.relax import check_relaxation, solve
-from firal.sparsify import LARGEST_ETA, _spectrum, check_budget, prepare_rounding, run
+from firal.sparsify import LARGEST_ETA, check_budget, prepare_rounding, run, spectrum_of
 from firal.threads import threads_for
 
 MAX_ITER = 1000
@@ -49,7 +50,7 @@ def select(
     check_relaxation(problem, capped, "multiplicative", tol, MAX_ITER)
     check_budget(problem, replace)
     etas = _etas(eta, problem.size, problem.budget)
-    report, bar = _reporter(progress)
+    report, bar = reporter(progress)
     try:
         with threads_for(problem.size):
             relaxation = solve(
@@ -104,39 +105,5 @@ def _tune(rounding, etas, replace, report):
     if full_rank:
         best = max(full_rank, key=lambda r: r.lambda_min)
     else:
-        best = min(runs, key=lambda r: np.sum(1 / (1 + _spectrum(rounding, r.indices, None))))
+        best = min(runs, key=lambda r: np.sum(1 / (1 + spectrum_of(rounding, r.indices, None))))
     return best, tuple((r.eta, r.lambda_min) for r in runs)
-
-
-def _reporter(progress):
-    """The function to call as (stage, done, total), and the bar to close at the end, if any."""
-    if progress is None or progress is False:
-        return lambda stage, done, total: None, None
-    if progress is True:
-        bar = _Bar()
-        return bar, bar
-    if not callable(progress):
-        raise ValueError(
-            f"progress must be None, True or a function of (stage, done, total), got {progress!r}"
-        )
-    return progress, None
-
-
-class _Bar:
-    """tqdm bar that starts anew with every stage."""
-
-    def __init__(self):
-        from tqdm.auto import tqdm  # only needed when a bar is asked for
-
-        self.tqdm, self.stage, self.bar = tqdm, None, None
-
-    def __call__(self, stage, done, total):
-        if stage != self.stage:
-            self.close()
-            known = None if stage == "relax" else total  # gradients end when the gap is reached
-            self.stage, self.bar = stage, self.tqdm(total=known, desc=stage)
-        self.bar.update(done - self.bar.n)
-
-    def close(self):
-        if self.bar is not None:
-            self.bar.close()

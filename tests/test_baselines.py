@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from reference_select import tiny_problem
 
 from firal import baselines
-from firal.bait import _backward, _forward, _information, bait
+from firal.bait import Weights, _backward, _forward, _root, bait
 from firal.baselines import STRATEGIES
 from firal.problem import prepare
 from firal.selection import select
@@ -139,7 +139,7 @@ def test_kmeans_lowers_the_within_cluster_sum_of_an_independent_lloyd():
 
 def test_kmeans_gives_distinct_rows_when_centers_share_a_neighbor():
     pool = np.array([[0.0], [1.0], [5.0]])
-    assert baselines._nearest_distinct(pool, np.array([[0.1], [0.2], [0.0]])).tolist() == [0, 1, 2]
+    assert baselines.nearest_distinct(pool, np.array([[0.1], [0.2], [0.0]])).tolist() == [0, 1, 2]
     copies = np.repeat(pool, 3, axis=0)  # 3 distinct points, 5 clusters
     rows = baselines.kmeans(copies, None, np.ones((1, 1)), 5, np.random.default_rng(0))
     assert np.unique(rows).size == 5
@@ -171,7 +171,8 @@ def test_bait_against_the_literal_version(seed):
 def test_forward_step_is_the_best_single_addition(seed):
     pool, labeled, theta = problem(seed, m=12, d=2)
     H, H_p, start = literal.setting(pool, labeled, theta, 0.5)
-    picked, _ = _forward(prepare(pool, labeled, theta, 3), 0.5)
+    prepared = prepare(pool, labeled, theta, 3)
+    picked = _forward(prepared, Weights(prepared.labeled + 0.5 * prepared.mean, prepared.mean))
     assert len(picked) == 6
     for step, i in enumerate(picked):
         values = {
@@ -191,10 +192,10 @@ def test_backward_step_is_the_best_single_removal(seed):
     H, H_p, start = literal.setting(pool, labeled, theta, 1.0)
     for keep in range(7, 0, -1):
         prepared = prepare(pool, labeled, theta, keep)
-        M = prepared.labeled + prepared.mean
+        weights = Weights(prepared.labeled + prepared.mean, prepared.mean)
         for i in picked:
-            M = M + _information(prepared, i)
-        left = _backward(prepared, M, picked).tolist()
+            weights.change(_root(prepared, i), 1)
+        left = _backward(prepared, weights, picked).tolist()
         values = {
             subset: literal.value(H, H_p, start, subset)
             for subset in itertools.combinations(picked, keep)

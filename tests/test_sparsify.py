@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from firal.relax import relax, scale_to_sum
-from firal.sparsify import _bordered_derivative, _normalizer, sparsify
+from firal.scores import bordered_derivative
+from firal.sparsify import _normalizer, sparsify
 
 SEEDS = st.integers(0, 10**6)
 ETAS = st.floats(-2, 5).map(lambda power: float(10**power))
@@ -124,7 +125,7 @@ def test_bordered_elimination_against_dense_algebra(k, seed):
     Q1, Q2 = roots @ roots.transpose(0, 1, 3, 2)
     upper = np.triu_indices(k)
     packed = [np.ascontiguousarray(Q[:, *upper].T) for Q in (Q1, Q2)]
-    found = _bordered_derivative(*packed, h[:, :-1].T, h[:, -1])
+    found = bordered_derivative(*packed, h[:, :-1].T, h[:, -1])
     for i in range(n):
         G = np.diag(h[i, :-1]) - np.outer(h[i, :-1], h[i, :-1])
         dense = np.trace(np.linalg.solve(np.eye(k) + G @ Q1[i], G @ Q2[i]))
@@ -137,7 +138,7 @@ def test_bordered_elimination_with_certain_classes():
 
     def derivative(rows, h, reference):
         h = np.array(h)[:, None]
-        return _bordered_derivative(T[rows].copy(), dT[rows].copy(), h, np.array([reference]))
+        return bordered_derivative(T[rows].copy(), dT[rows].copy(), h, np.array([reference]))
 
     with np.errstate(divide="raise", invalid="raise"):
         one_left = derivative(slice(0, 3), [0.0, 0.4], 0.6)
