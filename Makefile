@@ -12,7 +12,7 @@ BUILD    = $(VENV)/bin/jupyter-book build $(STAGE) -W -n --keep-going
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
 .DEFAULT_GOAL := help
-.PHONY: help install book html test lint smoke paper reproduce bench pdf clean
+.PHONY: help install book html test lint smoke paper reproduce bench data pdf clean
 
 help:  ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -65,6 +65,14 @@ reproduce: install  ## execute everything anew and report which recorded results
 
 bench: install  ## measure speed and memory, as ratios in one run
 	@for b in benchmarks/bench_*.py; do $(PY) $$b || exit 1; done
+
+data:  ## make a prepared pool: NAME=mnist60k|cifar10|imagenet50 (README says with which options)
+	@test -n "$(NAME)" || \
+	  { echo "error: say which: make data NAME=mnist60k|cifar10|imagenet50" >&2; exit 2; }
+	@$(MAKE) --no-print-directory install
+	@$(PY) -m firal.prepare $(NAME)$(if $(IMAGES), --images '$(IMAGES)')$(if $(FEATURES), \
+	  --features '$(FEATURES)')$(if $(KIND), --kind $(KIND))$(if $(SEED), --seed $(SEED))$(if \
+	  $(PER_CLASS), --per-class $(PER_CLASS))
 
 pdf: install  ## build the PDF (needs a TeX installation with latexmk)
 	@command -v latexmk >/dev/null || { echo "error: latexmk not found. On Debian: apt-get install \

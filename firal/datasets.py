@@ -4,14 +4,16 @@
   download. Their pixels go through Algorithm 3 (``firal.embedding``).
 - ``mnist60k``, ``cifar10`` and ``imagenet50`` are prepared files ``<name>.npz`` in the folder that
   the environment variable FIRAL_DATA names, by default ``firal`` in the user's cache folder.
+  ``make data NAME=<name>`` makes them (``firal.prepare``).
 - A path to .npz, .npy or .csv is a pool of your own.
 
 A prepared file holds ``embedding`` (N, d), unit eigenvectors of Algorithm 3 over all its N
 points; ``labels`` (N,) integers; ``images`` (K, h, w[, 3]) uint8 with their rows ``image_index``
 (K,); and for cifar10 and imagenet50 ``embedding_selfsup``, of features from a network that never
-saw a label (of the rows ``selfsup_index``, if that is there). It may hold the ``names`` of the
-classes. Each array in it carries a CRC-32, which is checked. If the folder has a file SHA256SUMS
-(as ``sha256sum`` writes it), a file listed there must agree with it. Nothing is ever unpickled.
+saw a label (of the rows ``selfsup_index``, if that is there). One of the two embeddings is enough.
+It may hold the ``names`` of the classes, and ``source``: lines of text about its origin. Each array
+in it carries a CRC-32, which is checked. If the folder has a file SHA256SUMS (as ``sha256sum``
+writes it), a file listed there must agree with it. Nothing is ever unpickled.
 """
 
 from __future__ import annotations
@@ -141,12 +143,17 @@ def _prepared(name, features, pictures):
     path = data_folder() / f"{name}.npz"
     if not path.is_file():
         raise FileNotFoundError(
-            f"no prepared file {path.name} in {path.parent}: set the environment variable "
-            "FIRAL_DATA to the folder that holds it"
+            f"no prepared file {path.name} in {path.parent}: make it by `make data NAME={name}`, "
+            "or set the environment variable FIRAL_DATA to the folder that holds it"
         )
     checksum = _verified(path)
     key = "embedding_selfsup" if features == "selfsup" else "embedding"
-    arrays = _read_npz(path, required=(key, "labels", "images", "image_index"))
+    arrays = _read_npz(path, required=("labels", "images", "image_index"))
+    if key not in arrays:
+        raise ValueError(
+            f"{path.name} must hold {key} for {features} features, "
+            f"got {', '.join(sorted(arrays))}: other features, or make data NAME={name}"
+        )
     X, y = arrays[key], arrays["labels"]
     # row of the labels for every row of the features
     source = arrays["selfsup_index"] if key != "embedding" and "selfsup_index" in arrays else None

@@ -5,6 +5,8 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from sklearn.datasets import load_digits
 from sklearn.manifold import spectral_embedding as sklearn_embedding
 
@@ -42,9 +44,37 @@ def test_graph_is_the_same_in_small_blocks(monkeypatch):
     assert np.array_equal(neighbor_graph(X, 9).toarray(), whole)
 
 
+def test_graph_is_the_same_by_samples_of_the_rows(monkeypatch):
+    X = cloud(n=1500)
+    whole = neighbor_graph(X, 40)
+    monkeypatch.setattr(embedding, "SAMPLE_FROM", 10)
+    assert np.array_equal(neighbor_graph(X, 40).toarray(), whole.toarray())
+    ordered = X[np.argsort(X[:, 0])]  # neighbors next to each other, so the sample is no fair one
+    sampled = neighbor_graph(ordered, 40).toarray()
+    monkeypatch.setattr(embedding, "SAMPLE_FROM", 10_000)
+    assert np.array_equal(sampled, neighbor_graph(ordered, 40).toarray())
+
+
+@given(st.integers(1, 60), st.integers(0, 2**32 - 1))
+def test_smallest_entries_whatever_the_sample(k, seed):
+    rng = np.random.default_rng(seed)
+    distance = rng.permuted(np.tile(np.arange(2000.0), (4, 1)), axis=1)
+    distance[0, ::16] -= 5000  # the sample holds all of the smallest: its limit is far too low
+    distance[1, ::16] += 5000  # and none of them: far too high
+    distance[2] = np.sort(distance[2])
+    distance[3] //= 500  # ties
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(embedding, "SAMPLE_FROM", 10)
+        found = embedding._smallest(distance, k)
+    for row, columns in zip(distance, found, strict=True):
+        assert len(set(columns.tolist())) == k
+        assert np.array_equal(np.sort(row[columns]), np.sort(row)[:k])
+
+
 @pytest.mark.parametrize("dense", [0, 10_000])
 def test_eigenvectors_of_the_literal_laplacian(monkeypatch, dense):
     monkeypatch.setattr(embedding, "DENSE", dense)  # Lanczos, then the full spectrum
+    monkeypatch.setattr(embedding, "ROWS", 64)  # several blocks of them
     X = cloud(n=200)
     V = spectral_embedding(X, 8, 10)
     A = literal_graph(X, 10)
@@ -156,5 +186,15 @@ def test_faiss_path_gives_the_same_graph(monkeypatch):
     monkeypatch.setattr(embedding, "FAISS_FROM", 10)
     assert np.array_equal(neighbor_graph(X, 9).toarray(), plain)
     copies = np.repeat(X[:10], 8, axis=0)  # more copies than neighbors: self may be missing
+    A = neighbor_graph(copies, 4).toarray()
+    assert np.all(A.diagonal() == 0) and np.all(A.sum(axis=1) >= 4)
+
+
+def test_the_real_faiss(monkeypatch):
+    pytest.importorskip("faiss")
+    X = (cloud(n=600) + 50).astype(np.float32)
+    monkeypatch.setattr(embedding, "FAISS_FROM", 10)
+    assert np.array_equal(neighbor_graph(X, 9).toarray(), literal_graph(X.astype(float), 9))
+    copies = np.repeat(X[:10], 8, axis=0)
     A = neighbor_graph(copies, 4).toarray()
     assert np.all(A.diagonal() == 0) and np.all(A.sum(axis=1) >= 4)
