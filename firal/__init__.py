@@ -11,6 +11,7 @@ from firal.baselines import STRATEGIES
 from firal.datasets import Pool, load_pool
 from firal.embedding import spectral_embedding
 from firal.fisher import excess_risk, fir, information, rho, sigma
+from firal.interop import theta_from_sklearn
 from firal.logistic import Fit, fit, gradient, hessian, loss, probabilities
 from firal.loop import active_learning
 from firal.relax import Relaxation, relax
@@ -41,4 +42,5 @@ __all__ = [
     "sigma",
     "sparsify",
     "spectral_embedding",
+    "theta_from_sklearn",
 ]

@@ -1,0 +1,283 @@
+"""The command: what it picks, what it writes where, its exit codes, and no traceback."""
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+from conftest import ROOT
+from sklearn.datasets import load_wine
+from sklearn.preprocessing import StandardScaler
+
+import firal
+from firal import cli
+
+WINE = load_wine()
+NAMES = WINE.target_names[WINE.target]
+KNOWN = np.arange(0, 178, 20)  # nine wines, all three classes
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """Features as .npy and labels of nine wines as .csv, in the current folder."""
+    monkeypatch.chdir(tmp_path)
+    np.save("features.npy", WINE.data)
+    lines = [f"{row},{NAMES[row]}" for row in KNOWN]
+    (tmp_path / "labels.csv").write_text("\n".join(["row,label", *lines]))
+    return tmp_path
+
+
+def run(capsys, *arguments):
+    """Exit code, rows of the CSV written to stdout, and what stands on stderr."""
+    code = cli.main(["select", *map(str, arguments)])
+    out, err = capsys.readouterr()
+    assert "Traceback" not in err
+    return code, [int(line["row"]) for line in csv.DictReader(out.splitlines())], err
+
+
+def prepared():
+    X = np.column_stack([StandardScaler().fit_transform(WINE.data), np.ones(178)])
+    free = np.setdiff1d(np.arange(178), KNOWN)
+    theta = firal.fit(X[KNOWN], WINE.target[KNOWN], 3, 1e-3).theta
+    return X, free, theta
+
+
+def test_firal_picks_what_the_module_picks(folder, capsys):
+    X, free, theta = prepared()
+    want = free[firal.select(X[free], X[KNOWN], theta, 6).indices]
+    code, rows, err = run(capsys, "features.npy", "--labeled", "labels.csv", "--budget", 6)
+    assert code == 0 and rows == want.tolist()
+    assert "178 points, 13 features; 9 labeled in 3 classes, 169 to choose from" in err
+    eta = free[firal.select(X[free], X[KNOWN], theta, 6, eta=2.0).indices]
+    options = ("--labels", "labels.csv", "--budget", 6, "--eta", 2)
+    assert run(capsys, "features.npy", *options)[1] == eta.tolist()
+    assert eta.tolist() != want.tolist()
+
+
+@pytest.mark.parametrize("strategy", [name for name in firal.STRATEGIES if name != "firal"])
+def test_other_strategies(folder, capsys, strategy):
+    X, free, theta = prepared()
+    rng = np.random.default_rng(3)
+    want = free[firal.STRATEGIES[strategy](X[free], X[KNOWN], theta, 5, rng)]
+    options = ("--labeled", "labels.csv", "--budget", 5, "--strategy", strategy, "--seed", 3)
+    assert run(capsys, "features.npy", *options)[1] == want.tolist()
+
+
+def test_options_of_the_model_matter(folder, capsys):
+    base = ("features.npy", "--labeled", "labels.csv", "--budget", 6)
+    usual = run(capsys, *base)[1]
+    options = (["--ridge", 1], ["--no-standardize"], ["--no-intercept"], ["--pca", 3])
+    for option in options:
+        code, rows, _ = run(capsys, *base, *option)
+        assert code == 0 and len(set(rows)) == 6 and rows != usual, option
+
+
+def test_a_table_with_labels_and_ids_round_after_round(folder, capsys):
+    """The output of a round, with a column label added, is input of the next."""
+    with open("points.csv", "w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["name", *WINE.feature_names, "y"])
+        for row, x in enumerate(WINE.data.tolist()):
+            writer.writerow([f"wine {row}", *x, NAMES[row] if row in KNOWN else ""])
+    base = ("points.csv", "--id-column", "name", "--label-column", "y", "--budget", 4)
+    assert run(capsys, *base, "--output", "one.csv")[0] == 0
+    expected = run(capsys, "features.npy", "--labeled", "labels.csv", "--budget", 4)[1]
+    with open("one.csv", newline="") as file:
+        table = list(csv.DictReader(file))
+    assert [int(line["row"]) for line in table] == expected
+    assert [line["name"] for line in table] == [f"wine {row}" for row in expected]
+    assert [line["rank"] for line in table] == ["1", "2", "3", "4"]
+    with open("one.csv", "w", newline="") as file:
+        writer = csv.DictWriter(file, ["name", "label"], extrasaction="ignore")
+        writer.writeheader()
+        for line in table[:3]:  # one is not labeled yet
+            writer.writerow({**line, "label": NAMES[int(line["row"])]})
+    code, rows, err = run(capsys, *base, "--labeled", "one.csv")
+    assert code == 0 and not set(rows) & {*expected[:3], *KNOWN.tolist()}
+    assert "12 labeled" in err
+
+
+def test_json(folder, capsys):
+    options = ("--labeled", "labels.csv", "--budget", 3)
+    assert run(capsys, "features.npy", *options, "--output", "picks.json")[0] == 0
+    answer = json.loads((folder / "picks.json").read_text())
+    assert answer["rows"] == run(capsys, "features.npy", *options)[1]
+    assert answer["strategy"] == "firal" and answer["firal"] == firal.__version__
+    assert 0 <= answer["relaxation_gap"] <= 0.01 and answer["eta"] > 0
+    assert cli.main(["select", "features.npy", "--budget", "3", "--format", "json"]) == 0
+    assert json.loads(capsys.readouterr().out)["strategy"] == "kmeans"
+    assert not list(folder.glob("*.part"))
+
+
+@pytest.mark.parametrize(
+    ("labels", "reason"),
+    [(None, "no labels yet"), ("row,label\n3,a\n9,a\n", "all labels are of one class")],
+)
+def test_cold_start(folder, capsys, labels, reason):
+    options = ["features.npy", "--budget", 5]
+    known = []
+    if labels:
+        (folder / "one.csv").write_text(labels)
+        options += ["--labeled", "one.csv"]
+        known = [3, 9]
+    code, rows, err = run(capsys, *options)
+    assert code == 0 and f"{reason}, so there is no model: K-means picks instead of firal" in err
+    X = StandardScaler().fit_transform(WINE.data)
+    free = np.setdiff1d(np.arange(178), known)
+    want = firal.STRATEGIES["kmeans"](X[free], None, None, 5, np.random.default_rng(0))
+    assert rows == free[want].tolist()
+    assert "K-means" not in run(capsys, *options, "--strategy", "random")[2]
+
+
+def test_a_value_that_means_unlabeled(folder, capsys):
+    y = np.full(178, -1)
+    y[KNOWN] = WINE.target[KNOWN]
+    np.save("y.npy", y)
+    options = ("features.npy", "--labeled", "y.npy", "--budget", 6)
+    code, _, err = run(capsys, *options)
+    assert code == 2 and "at most 0, the number of points without a label" in err
+    rows = run(capsys, *options, "--unlabeled", "-1")[1]
+    assert rows == run(capsys, "features.npy", "--labeled", "labels.csv", "--budget", 6)[1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("features.npy", "required: --budget"),
+        ("features.npy --budget 0", "--budget: must be an integer >= 1, got '0'"),
+        ("features.npy --budget 179", "--budget must be at most 178"),
+        ("none.npy --budget 3", "no file none.npy"),
+        (". --budget 3", "a table must end in .npy"),
+        ("features.npy --budget 3 --strategy best", "invalid choice: 'best'"),
+        ("features.npy --budget 3 --labeled none.csv", "no file none.csv"),
+        ("features.npy --budget 3 --label-column y", "features.npy has no named columns, got y"),
+        ("features.npy --budget 3 --ridge 0", "--ridge: must be a number > 0, got '0'"),
+        ("features.npy --budget 3 --eta nan", "--eta: must be a number > 0, got 'nan'"),
+        ("features.npy --budget 3 --eta 2 --strategy bait", "--eta is for --strategy firal"),
+        ("features.npy --budget 3 --labeled labels.csv --eta theory", "needs a budget above 2 d~"),
+        ("features.npy --budget 3 --pca 14", "pca must be an integer in 1..13, got 14"),
+        ("features.npy --budget 3 --output labels.csv", "labels.csv exists"),
+        ("features.npy --budget 3 --output no/picks.csv", "no folder no for --output"),
+        ("nan.npy --budget 3", "got nan in row 5, column 1"),
+        ("flat.npy --budget 3", "got an array of shape (4,)"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_code_2(folder, capsys, arguments, message):
+    X = WINE.data.copy()
+    X[5, 1] = np.nan
+    np.save("nan.npy", X)
+    np.save("flat.npy", np.ones(4))
+    before = (folder / "labels.csv").read_text()
+    code, rows, err = run(capsys, *arguments.split(), "--quiet")
+    assert code == 2 and rows == []
+    assert err.startswith("firal: error: ") and err.count("\n") == 1
+    assert message in err
+    assert (folder / "labels.csv").read_text() == before
+
+
+def test_output_is_replaced_only_when_asked(folder, capsys):
+    options = ("features.npy", "--budget", 3, "--output", "picks.csv")
+    assert run(capsys, *options)[0] == 0
+    assert run(capsys, *options)[0] == 2
+    assert run(capsys, *options, "--overwrite")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "message"),
+    [
+        (KeyboardInterrupt(), 130, "interrupted"),
+        (MemoryError(), 1, "not enough memory"),
+        (np.linalg.LinAlgError("Singular matrix"), 1, "could not be solved: Singular matrix"),
+        (RuntimeError("surprise"), 1, "please report it: RuntimeError('surprise')"),
+        (ValueError("two\n  lines"), 2, "two lines"),
+    ],
+)
+def test_failures(folder, capsys, monkeypatch, error, code, message):
+    def fails(*_, **__):
+        raise error
+
+    monkeypatch.setattr(firal, "fit", fails)
+    got, rows, err = run(capsys, "features.npy", "--labeled", "labels.csv", "--budget", 2)
+    assert (got, rows) == (code, [])
+    assert err.splitlines()[-1].startswith("firal: error: ") and message in err
+
+
+def test_warnings_are_one_line(folder, capsys, monkeypatch):
+    true = firal.fit
+    monkeypatch.setattr(firal, "fit", lambda *a: true(*a, max_iter=1))
+    options = ("features.npy", "--labeled", "labels.csv", "--budget", 2)
+    code, rows, err = run(capsys, *options)
+    assert code == 0 and len(rows) == 2
+    assert "firal: warning: fit did not converge in 1 iterations" in err
+    assert run(capsys, *options, "--quiet")[2] == ""
+
+
+def test_the_bar(folder, capsys):
+    options = ("features.npy", "--labeled", "labels.csv", "--budget", 2)
+    assert "sparsify" not in run(capsys, *options)[2]  # not a terminal
+    assert "sparsify" in run(capsys, *options, "--progress")[2]
+    assert run(capsys, *options, "--progress", "--quiet")[2] == ""
+
+
+def test_a_large_model_is_announced(folder, capsys, monkeypatch):
+    monkeypatch.setattr(cli, "LARGE", 10)
+    err = run(capsys, "features.npy", "--labeled", "labels.csv", "--budget", 2)[2]
+    assert "the model has 28 parameters" in err and "--pca" in err
+
+
+def command(*arguments, **options):
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    return subprocess.Popen(
+        [sys.executable, "-m", "firal", *arguments],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment,
+        **options,
+    )
+
+
+def test_as_a_program(folder):
+    process = command("--version")
+    assert process.communicate()[0] == f"firal {firal.__version__}\n" and process.returncode == 0
+    process = command("select", "--help")
+    assert "examples:" in process.communicate()[0] and process.returncode == 0
+    process = command()
+    _, err = process.communicate()
+    assert process.returncode == 2 and err.startswith("firal: error: ") and err.count("\n") == 1
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
+def test_interrupted(tmp_path):
+    rng = np.random.default_rng(0)
+    np.save(tmp_path / "X.npy", rng.normal(size=(60_000, 20)).astype(np.float32))
+    np.save(tmp_path / "y.npy", np.r_[np.arange(10), np.full(59_990, np.nan)])
+    process = command(
+        *("select", "X.npy", "--labeled", "y.npy", "--budget", "50", "--output", "p.csv"),
+        cwd=tmp_path,
+        # a shell lets its background jobs ignore Ctrl-C, and a test may run in one
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
+    try:
+        first = process.stderr.readline()  # it has begun
+        time.sleep(0.5)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=100)
+    finally:
+        process.kill()
+    assert first.startswith("firal: 60000 points")
+    assert (process.returncode, out) == (130, "") and err == "firal: error: interrupted\n"
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["X.npy", "y.npy"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX pipes")
+def test_a_closed_pipe_is_no_error(folder):
+    process = command("select", "features.npy", "--budget", "3", "--quiet")
+    process.stdout.close()
+    assert process.wait(timeout=60) == 0 and process.stderr.read() == ""
+    process.stderr.close()
