@@ -1,0 +1,371 @@
+"""The scikit-activeml strategies: the same picks as firal's own functions, and the contract of
+scikit-activeml (indices, utilities, missing labels, candidates, an untouched classifier)."""
+
+import subprocess
+import sys
+import warnings
+
+import numpy as np
+import pytest
+import reference_bait
+import reference_select
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.base import clone
+from sklearn.datasets import load_iris
+from sklearn.decomposition import PCA
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LogisticRegression
+from sklearn.naive_bayes import GaussianNB
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import firal
+from firal.bait import bait
+from firal.baselines import kmeans
+from firal.interop import theta_from_sklearn
+from firal.loop import RIDGE
+
+skactiveml = pytest.importorskip("skactiveml", reason="scikit-activeml is not installed")
+
+from skactiveml.classifier import ParzenWindowClassifier, SklearnClassifier  # noqa: E402
+
+from firal.skactiveml import BAIT, FIRAL, _largest_at_pick  # noqa: E402
+
+BOTH = pytest.mark.parametrize("strategy", [FIRAL, BAIT])
+FLOWERS, SPECIES = load_iris(return_X_y=True)
+FIRST = [0, 20, 60, 80, 110, 130]  # two rows of each species
+
+
+def iris(first=FIRST, n=150):
+    """Features, and labels that are NaN but for the rows of ``first``."""
+    y = np.full(n, np.nan)
+    y[first] = SPECIES[first]
+    return FLOWERS[:n], y
+
+
+def regression(**options):
+    return SklearnClassifier(LogisticRegression(max_iter=1000), classes=[0, 1, 2], **options)
+
+
+def by_hand(strategy, pool, labeled, theta, budget):
+    """Rows of the pool from firal's own functions."""
+    if strategy is FIRAL:
+        return firal.select(pool, labeled, theta, budget).indices
+    return bait(pool, labeled, theta, budget)
+
+
+def with_ones(X):
+    return np.column_stack([X, np.ones(len(X))])
+
+
+@BOTH
+def test_picks_are_those_of_the_logistic_regression_that_is_given(strategy):
+    X, y = iris()
+    model = LogisticRegression(max_iter=1000).fit(X[FIRST], SPECIES[FIRST])
+    scores = np.column_stack([model.coef_, model.intercept_])
+    theta = scores[:-1] - scores[-1]  # the last class is the reference
+    unlabeled = np.flatnonzero(np.isnan(y))
+    expected = by_hand(strategy, with_ones(X[unlabeled]), with_ones(X[FIRST]), theta, 5)
+    assert strategy().query(X, y, regression(), batch_size=5).tolist() == (
+        unlabeled[expected].tolist()
+    )
+
+
+@BOTH
+def test_without_an_intercept_and_two_classes(strategy):
+    X, y = iris([0, 20, 60, 80], n=100)
+    clf = SklearnClassifier(LogisticRegression(fit_intercept=False))
+    theta = -LogisticRegression(fit_intercept=False).fit(X[[0, 20, 60, 80]], [0, 0, 1, 1]).coef_
+    unlabeled = np.flatnonzero(np.isnan(y))
+    expected = by_hand(strategy, X[unlabeled], X[[0, 20, 60, 80]], theta, 4)
+    assert np.array_equal(strategy().query(X, y, clf, batch_size=4), unlabeled[expected])
+
+
+@BOTH
+def test_a_pipeline_is_seen_from_its_last_step(strategy):
+    X, y = iris()
+    steps = make_pipeline(StandardScaler(), PCA(2, random_state=0), LogisticRegression())
+    rows = strategy().query(X, y, SklearnClassifier(steps), batch_size=4)
+    fitted = clone(steps).fit(X[FIRST], SPECIES[FIRST])
+    Z = fitted[:-1].transform(X)
+    inner = SklearnClassifier(fitted[-1])
+    assert np.array_equal(rows, strategy().query(Z, y, inner, fit_clf=False, batch_size=4))
+    bare = make_pipeline(LogisticRegression(max_iter=1000))
+    rows = strategy().query(X, y, SklearnClassifier(bare), batch_size=4)
+    assert np.array_equal(rows, strategy().query(X, y, regression(), batch_size=4))
+
+
+@BOTH
+@pytest.mark.parametrize(
+    "clf", [ParzenWindowClassifier(classes=[0, 1, 2]), SklearnClassifier(GaussianNB())]
+)
+def test_any_other_classifier_gets_a_ridge_regression(strategy, clf):
+    X, y = iris()
+    Z = with_ones((X - X.mean(axis=0)) / X.std(axis=0))
+    theta = firal.fit(Z[FIRST], SPECIES[FIRST], 3, RIDGE).theta
+    unlabeled = np.flatnonzero(np.isnan(y))
+    expected = unlabeled[by_hand(strategy, Z[unlabeled], Z[FIRST], theta, 5)]
+    assert np.array_equal(strategy().query(X, y, clf, batch_size=5), expected)
+    units = np.array([1e3, 1e-3, 1.0, 7.0])  # units of the columns do not matter
+    assert np.array_equal(strategy().query(X * units + 5, y, clf, batch_size=5), expected)
+    soft = strategy(ridge=10.0).query(X, y, clf, batch_size=5)
+    assert not np.array_equal(soft, expected)
+
+
+@BOTH
+def test_a_class_without_a_label_takes_part_if_the_classifier_names_it(strategy):
+    X, y = iris([0, 20, 60, 80])
+    rows = {
+        c: strategy().query(X, y, ParzenWindowClassifier(classes=range(c)), batch_size=6).tolist()
+        for c in (2, 3)
+    }
+    assert rows[2] != rows[3]
+
+
+def test_a_regression_that_cannot_be_fitted_is_replaced():
+    X, y = iris()
+    objects = np.array([None if np.isnan(v) else int(v) for v in y], dtype=object)
+    with pytest.warns(UserWarning, match="could not be fitted"):  # scikit-learn wants plain ints
+        rows = FIRAL(missing_label=None).query(X, objects, regression(missing_label=None))
+    assert np.array_equal(rows, FIRAL().query(X, y, SklearnClassifier(GaussianNB())))
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("missing", "names", "kind"),
+    [
+        (np.nan, [0.0, 1.0, 2.0], float),
+        (-1, [0, 1, 2], int),
+        (99, [5, 7, 9], int),
+        (None, ["setosa", "versicolor", "virginica"], object),
+        ("unlabeled", ["a", "b", "c"], "U9"),
+        ("", ["a", "b", "c"], str),
+    ],
+)
+def test_every_convention_for_labels_gives_the_same_rows(strategy, missing, names, kind):
+    X, y = iris()
+    labels = np.array([missing if np.isnan(v) else names[int(v)] for v in y], dtype=kind)
+    for clf in (SklearnClassifier(LogisticRegression(max_iter=1000)), ParzenWindowClassifier()):
+        expected = strategy().query(X, y, clf, batch_size=4)
+        clf = clone(clf).set_params(missing_label=missing, classes=names)
+        rows = strategy(missing_label=missing).query(X, labels, clf, batch_size=4)
+        assert np.array_equal(rows, expected)
+
+
+@BOTH
+def test_the_classifier_must_use_the_same_missing_label(strategy):
+    X, y = iris()
+    with pytest.raises((TypeError, ValueError)):
+        strategy(missing_label=-1).query(X, np.where(np.isnan(y), -1, y), regression())
+
+
+@BOTH
+@pytest.mark.parametrize("fit_clf", [True, False])
+def test_the_classifier_is_left_as_it_is_and_the_answer_repeats(strategy, fit_clf):
+    X, y = iris()
+    clf = regression()
+    if not fit_clf:
+        clf = SklearnClassifier(LogisticRegression(max_iter=1000).fit(X[FIRST], SPECIES[FIRST]))
+    before, query = set(vars(clf)), strategy(random_state=1)
+    answers = [
+        query.query(X, y, clf, fit_clf=fit_clf, batch_size=3, return_utilities=True)
+        for _ in range(2)
+    ]
+    assert set(vars(clf)) == before
+    np.testing.assert_array_equal(answers[0][0], answers[1][0])
+    np.testing.assert_array_equal(answers[0][1], answers[1][1])
+    assert clone(query).get_params() == query.get_params()
+
+
+@BOTH
+def test_without_a_fit_the_given_coefficients_count(strategy):
+    X, y = iris()
+    soft = LogisticRegression(C=1e-3).fit(X[FIRST], SPECIES[FIRST])
+    rows = strategy().query(X, y, SklearnClassifier(soft), fit_clf=False, batch_size=5)
+    assert not np.array_equal(rows, strategy().query(X, y, regression(), batch_size=5))
+    # the model is enough: no label of this pool is needed then
+    nothing = np.full(len(y), np.nan)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = strategy().query(X, nothing, SklearnClassifier(soft), fit_clf=False, batch_size=5)
+    expected = by_hand(strategy, with_ones(X), None, theta_from_sklearn(soft), 5)
+    assert np.array_equal(found, expected)
+    with pytest.raises(NotFittedError):
+        strategy().query(X, y, regression(), fit_clf=False)
+
+
+@BOTH
+@pytest.mark.parametrize(("first", "said"), [([], "no label yet"), ([0, 20], "one class only")])
+@pytest.mark.parametrize("clf", [regression(), ParzenWindowClassifier(classes=[0, 1, 2])])
+def test_cold_start_is_k_means_on_standardized_columns(strategy, first, said, clf):
+    X, y = iris(first)
+    unlabeled = np.flatnonzero(np.isnan(y))
+    Z = (X[unlabeled] - X[unlabeled].mean(axis=0)) / X[unlabeled].std(axis=0)
+    with pytest.warns(UserWarning, match=said):
+        rows, utilities = strategy(random_state=0).query(
+            X, y, clf, batch_size=6, return_utilities=True
+        )
+    check_contract(rows, utilities, unlabeled, len(X))
+    # each pick is the nearest to its center: close to the best that K-means finds with any seed
+    spread = within(Z, np.searchsorted(unlabeled, rows))
+    others = [within(Z, kmeans(Z, None, None, 6, np.random.default_rng(s))) for s in range(5)]
+    assert spread <= 1.1 * np.median(others)
+    random = [within(Z, np.random.default_rng(s).permutation(len(Z))[:6]) for s in range(20)]
+    assert spread < min(random)
+    with pytest.warns(UserWarning, match=said):  # units do not matter
+        again = strategy(random_state=0).query(X * [1, 100, 1, 0.01], y, clf, batch_size=6)
+    assert np.array_equal(again, rows)
+
+
+def within(Z, rows):
+    """Mean distance of a point to the nearest picked one."""
+    return np.linalg.norm(Z[:, None] - Z[rows], axis=2).min(axis=1).mean()
+
+
+def check_contract(rows, utilities, candidates, width):
+    """Distinct candidates; NaN where there is nothing to pick; largest at the pick."""
+    assert np.unique(rows).size == len(rows)
+    assert np.isin(rows, candidates).all()
+    assert utilities.shape == (len(rows), width)
+    for step, row in enumerate(rows):
+        open_ = np.setdiff1d(candidates, rows[:step])
+        assert np.array_equal(np.flatnonzero(~np.isnan(utilities[step])), open_)
+        assert np.nanargmax(utilities[step]) == row
+
+
+@given(st.integers(0, 2**32 - 1), st.sampled_from([FIRAL, BAIT]), st.booleans())
+def test_contract_of_indices_and_utilities(seed, strategy, own):
+    rng = np.random.default_rng(seed)
+    n, d, c = rng.integers(8, 25), rng.integers(1, 4), rng.integers(2, 4)
+    X = np.round(rng.normal(size=(n, d)), int(rng.integers(0, 3)))  # rounded: equal rows occur
+    X[:c] += 3 * np.eye(c, d)
+    y = np.full(n, np.nan)
+    known = int(rng.integers(c, n - 1))
+    y[:known] = np.append(np.arange(c), rng.integers(0, c, known - c))
+    clf = ParzenWindowClassifier() if own else SklearnClassifier(LogisticRegression())
+    batch = int(rng.integers(1, n - known + 1))
+    query = strategy(random_state=0)
+    rows, utilities = query.query(X, y, clf, batch_size=batch, return_utilities=True)
+    assert len(rows) == batch
+    check_contract(rows, utilities, np.arange(known, n), n)
+    assert np.array_equal(rows, query.query(X, y, clf, batch_size=batch))
+
+
+def tiny(seed):
+    """Small features, labels, an intercept-free regression, and what it says."""
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(14, 2)), np.full(14, np.nan)
+    y[:6] = [0, 1, 2, 0, 1, 2]
+    model = LogisticRegression(fit_intercept=False).fit(X[:6], y[:6])
+    return X, y, model, model.coef_[:-1] - model.coef_[-1]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_utilities_of_firal_are_the_gains_of_every_point(seed):
+    X, y, model, theta = tiny(seed)
+    rows, utilities = FIRAL(eta=4.0).query(
+        X, y, SklearnClassifier(model), fit_clf=False, batch_size=5, return_utilities=True
+    )
+    z = firal.relax(X[6:], X[:6], theta, 5).z
+    H, _ = reference_select.matrices(X[6:], X[:6], theta, 5)
+    picks, gains, _ = reference_select.select(reference_select.whiten(H, z), 5, 4.0, False)
+    assert (rows - 6).tolist() == picks.tolist()
+    found = utilities[:, 6:]
+    seen = ~np.isnan(found)
+    assert np.array_equal(seen.sum(axis=1), [8, 7, 6, 5, 4])
+    np.testing.assert_allclose(found[seen], gains[seen], rtol=1e-6)
+
+
+@pytest.mark.parametrize(("seed", "early"), [(0, False), (1, False), (22, True), (36, True)])
+def test_utilities_of_bait_are_the_decreases_of_its_objective(seed, early):
+    X, y, model, theta = tiny(seed)
+    rows, utilities = BAIT(prior=0.5).query(
+        X, y, SklearnClassifier(model), fit_clf=False, batch_size=3, return_utilities=True
+    )
+    H, H_p, start = reference_bait.setting(X[6:], X[:6], theta, 0.5)
+    order = reference_bait.forward(H, H_p, start, 6)
+    kept = reference_bait.backward(H, H_p, start, order, 3)
+    assert (rows - 6).tolist() == kept
+    assert (kept != order[:3]) == early  # is a pick removed that came before one that stays?
+    for step, row in enumerate(kept):
+        before = order[: order.index(row)]
+        now = reference_bait.value(H, H_p, start, before)
+        for point in range(8):
+            if point in kept[:step]:
+                assert np.isnan(utilities[step, 6 + point])
+                continue
+            after = reference_bait.value(H, H_p, start, sorted({*before, point}))
+            assert utilities[step, 6 + point] == pytest.approx(now - after, rel=1e-6, abs=1e-12)
+
+
+@BOTH
+def test_candidates_as_rows_or_as_samples(strategy):
+    X, y = iris()
+    some = np.arange(1, 150, 7)
+    some = some[np.isnan(y[some])]
+    query = strategy(random_state=0)
+    rows, utilities = query.query(X, y, regression(), True, some, 4, True)
+    check_contract(rows, utilities, some, 150)
+    found, worth = query.query(X, y, regression(), True, X[some], 4, True)
+    check_contract(found, worth, np.arange(len(some)), len(some))
+    assert np.array_equal(some[found], rows)
+    np.testing.assert_allclose(worth, utilities[:, some])
+    with pytest.raises(ValueError, match="labeled"):
+        query.query(X, y, regression(), candidates=[1, 2, FIRST[0]])
+    with pytest.raises(ValueError, match="feature"):
+        query.query(X, y, regression(), candidates=X[:5, :2])
+
+
+@BOTH
+def test_a_batch_larger_than_the_pool_is_cut_with_a_warning(strategy):
+    X, y = iris()
+    y[5:] = SPECIES[5:]
+    with pytest.warns(UserWarning, match="larger than number of"):
+        rows, utilities = strategy().query(X, y, regression(), True, None, 9, True)
+    check_contract(rows, utilities, [1, 2, 3, 4], 150)
+    with pytest.warns(UserWarning, match="batch_size=0"):
+        rows, utilities = strategy().query(X, SPECIES * 1.0, regression(), return_utilities=True)
+    assert rows.shape == (0,) and utilities.shape == (0, 150)
+
+
+@pytest.mark.parametrize("strategy", [FIRAL(eta=-1), FIRAL(ridge=0), BAIT(prior=0), BAIT(ridge=-1)])
+def test_bad_settings_are_refused(strategy):
+    X, y = iris()
+    with pytest.raises(ValueError, match="eta|ridge|prior"):
+        strategy.query(X, y, regression())
+
+
+@BOTH
+def test_a_short_loop_labels_one_new_point_at_a_time(strategy):
+    X, y = iris([])
+    clf = SklearnClassifier(make_pipeline(StandardScaler(), LogisticRegression()), classes=range(3))
+    with pytest.warns(UserWarning, match="no label yet"):
+        start = strategy(random_state=0).query(X, y, clf, batch_size=6)
+    y[start] = SPECIES[start]
+    for labeled in range(6, 16):
+        row = strategy(random_state=0).query(X, y, clf)
+        assert np.isnan(y[row]).all()
+        y[row] = SPECIES[row]
+        assert np.count_nonzero(~np.isnan(y)) == labeled + 1
+    assert clf.fit(X, y).score(X, SPECIES) > 0.85
+
+
+def test_without_scikit_activeml_there_is_one_clear_error_and_firal_still_imports():
+    code = (
+        "import sys; sys.modules['skactiveml'] = None\n"
+        "import firal\n"
+        "try:\n    import firal.skactiveml\n"
+        "except ImportError as error:\n    print(error)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == (
+        "firal.skactiveml needs scikit-activeml: pip install 'scikit-activeml>=1.0,<1.1'"
+    )
+
+
+def test_points_that_are_equal_to_rounding_do_not_hide_the_pick():
+    above = 1 + 1e-12  # the lowest row of a tie is picked, and rounding may favor another
+    found = _largest_at_pick([[0.5, 1.0, above], [0.5, 9.0, 0.7]], np.array([1, 2]))
+    assert np.nanargmax(found, axis=1).tolist() == [1, 2]
+    np.testing.assert_allclose(found, [[0.5, 1.0, 1.0], [0.5, np.nan, 0.7]], rtol=1e-11)
