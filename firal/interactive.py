@@ -1,35 +1,192 @@
-"""A figure with a slider that needs no kernel, no library and no network.
+"""Figures to play with that need no kernel, no library and no network.
 
-All curves are computed when the notebook runs. Python turns them into SVG paths, draws the first
-position, and stores the paths of the others as JSON; a few lines of JavaScript swap them. So the
-page works offline, and without JavaScript it still shows a figure. The slider is an ordinary range
-input: arrow keys, Home and End move it, and a screen reader hears the value.
+Everything is computed when the notebook runs: every combination of the controls' positions is a
+*frame*, drawn by one Python function. The page holds the first frame as SVG, and as JSON the
+paths that differ in the others; a few lines of JavaScript swap them. So the page works offline.
+Without JavaScript and on paper it still shows a frame, and a PDF gets a picture of the first.
+
+The controls are ordinary sliders and lists: Tab reaches them, arrow keys, Home and End move them,
+and a screen reader hears the value and the sentence below the figure.
 """
 
 from __future__ import annotations
 
+import io
 import json
 import re
+from base64 import b64encode
 from html import escape
+from itertools import product
+from typing import NamedTuple
 
 import numpy as np
 
-WIDTH, HEIGHT = 640, 400
-LEFT, RIGHT, TOP, BOTTOM = 70, 630, 12, 345  # the frame of the axes, in pixels
-STYLES = {"dots": "", "line": "", "dashed": "6 4", "dotted": "2 4"}
+from firal.panels import PALETTE, Panel, paint, path
+
+MOST_BYTES = 250_000  # of one figure
+LEGEND_KEY = 28, 12  # width and height of a sample in the legend
 
 SCRIPT = """(function(){
-const paths=%(paths)s, says=%(says)s, root=document.getElementById("%(name)s");
-const input=root.querySelector("input"), output=root.querySelector("output");
-const curves=root.querySelectorAll("path.curve");
-function show(){const i=+input.value; output.textContent=says[i];
-input.setAttribute("aria-valuetext",says[i]);
-curves.forEach((curve,k)=>curve.setAttribute("d",paths[i][k]));}
-input.addEventListener("input",show); show();})();"""
+const data=%(data)s, root=document.getElementById("%(name)s");
+const controls=[...root.querySelectorAll("input,select")], paths=root.querySelectorAll("path.m");
+const text=root.querySelector(".says");
+function show(){let frame=0;
+controls.forEach((control,k)=>{const i=+control.value; frame=frame*data.options[k].length+i;
+if(control.type==="range"){const says=data.options[k][i];
+control.setAttribute("aria-valuetext",says);
+root.querySelector("output[for="+control.id+"]").textContent=says;}});
+for(const [k,values,at] of data.marks)paths[k].setAttribute("d",values[at[frame]]);
+text.textContent=data.says[0][data.says[1][frame]];}
+root.querySelector(".controls").hidden=false;
+controls.forEach(control=>control.addEventListener("input",show)); show();})();"""
+
+STYLE = """.firal-play{margin:0 0 1em;%(light)s}
+html[data-theme=dark] .firal-play,body[data-jp-theme-light=false] .firal-play{%(dark)s}
+.text_html:has(>.firal-play){background:none!important;color:inherit!important}
+.firal-play .panels{display:flex;flex-wrap:wrap;gap:.4em 1em}
+.firal-play .panels>*{flex:1 1 300px;max-width:500px;min-width:0}
+.firal-play .panels svg{width:100%%;height:auto;display:block}
+.firal-play .says{margin:.5em 0;min-height:3em}
+.firal-play .panels>:last-child{max-width:none}
+.firal-play ul{list-style:none!important;padding:0!important;margin:.5em 0}
+.firal-play ul{display:flex;flex-wrap:wrap;gap:.1em 1em}
+.firal-play li{margin:0;white-space:nowrap}
+.firal-play li svg{display:inline-block!important;width:%(key)spx!important;margin-right:.4em}
+.firal-play .controls:not([hidden]){display:flex;flex-wrap:wrap;gap:.4em 1.5em;margin:.3em 0}
+.firal-play .controls>div{flex:1 1 240px;max-width:480px}
+.firal-play input{width:100%%;height:28px;margin:0}
+.firal-play select{min-height:28px;font:inherit;max-width:100%%}
+.firal-play :is(input,select):focus-visible{outline:3px solid currentColor;outline-offset:2px}
+@media print{.firal-play{color:#000;%(light)s}.firal-play .controls{display:none!important}}"""
 
 
-class SliderFigure:
-    """Display object of a log-log plot with one set of curves per slider position.
+class Control(NamedTuple):
+    """A slider over ``options``, the texts of its positions; or with ``choice`` a list of them."""
+
+    label: str
+    options: list
+    choice: bool = False
+    start: int = 0
+
+
+class PlayFigure:
+    """Display object: panels, controls, a legend and a sentence that says what is to be seen.
+
+    name      id in the page: letters, digits and hyphens, unique in the book
+    controls  list of :class:`Control`
+    draw      draw(i, j, ..) -> (list of Panel, str) for the positions of the controls. The panels
+              have the same axes, the same number of marks and the same looks in every frame.
+    caption   what to see in it
+    """
+
+    def __init__(self, name, controls, draw, *, caption):
+        if not re.fullmatch(r"[A-Za-z][A-Za-z0-9-]*", name):
+            raise ValueError(f"name must be letters, digits and hyphens, got {name!r}")
+        for control in controls:
+            if not 0 <= control.start < len(control.options):
+                raise ValueError(
+                    f"start of {control.label!r} must be a position 0..{len(control.options) - 1}, "
+                    f"got {control.start!r}"
+                )
+        positions = list(product(*(range(len(control.options)) for control in controls)))
+        paths, says = [], []
+        self.panels, self.says = draw(*(control.start for control in controls))
+        fixed = _fixed_part(self.panels)
+        for position in positions:
+            panels, text = draw(*position)
+            if _fixed_part(panels) != fixed:
+                raise ValueError(f"axes and looks must not change, but do at {position}")
+            paths.append([p.outline(mark) for p in panels for mark in p.marks if _moves(mark)])
+            says.append(text)
+        self.caption = caption
+        self.state = "; ".join(f"{c.label}: {c.options[c.start]}" for c in controls)
+        count = " by ".join(str(len(c.options)) for c in controls)
+        self.text = (
+            f"{caption} Interactive in the HTML book ({count} positions). Here {self.state}."
+        )
+        self.html = self._page(name, controls, paths, says)
+        if len(self.html.encode()) > MOST_BYTES:
+            raise ValueError(
+                f"the figure has {len(self.html.encode())} bytes, more than {MOST_BYTES}: "
+                "take fewer positions or points"
+            )
+
+    def _repr_mimebundle_(self, include=None, exclude=None):
+        return {
+            "text/html": self.html,
+            "image/png": b64encode(self.png()).decode(),
+            "text/plain": self.text,
+        }
+
+    def png(self):
+        """The first frame with its legend, for print."""
+        from matplotlib.figure import Figure  # needed by the book only
+        from matplotlib.lines import Line2D
+        from matplotlib.patches import Patch
+
+        n = len(self.panels)
+        columns = min(n, 2)
+        rows = -(-n // columns)
+        fig = Figure(figsize=(3.5 * columns, 3.1 * rows + 0.4), layout="constrained", dpi=110)
+        axes = fig.subplots(rows, columns, squeeze=False).ravel()
+        for panel, ax in zip(self.panels, axes, strict=False):
+            panel.draw(ax)
+        for ax in axes[n:]:
+            ax.set_axis_off()
+        fig.suptitle(self.state, fontsize=9)
+        keys = []
+        for mark in _legend(self.panels):
+            look = mark.look
+            color = "black" if look.color == "ink" else PALETTE[look.color][0]
+            if mark.kind == "area":
+                keys.append(Patch(color=color, alpha=look.opacity, label=look.label))
+                continue
+            key = Line2D([], [], color=color, label=look.label, linewidth=0.75 * look.width)
+            if mark.kind == "dots":
+                key.set(linestyle="", marker=look.marker, markersize=1.5 * look.size)
+                key.set(markerfacecolor="none" if look.hollow else color)
+            else:
+                key.set(linestyle={"solid": "-", "dashed": "--", "dotted": ":"}[look.dash])
+            keys.append(key)
+        if keys:
+            fig.legend(handles=keys, loc="outside lower center", ncols=2 * columns - 1, fontsize=8)
+        file = io.BytesIO()
+        fig.savefig(file, format="png")
+        return file.getvalue()
+
+    def _page(self, name, controls, paths, says):
+        moving = zip(*paths, strict=True)
+        marks = [[k, *_table(values)] for k, values in enumerate(moving) if len(set(values)) > 1]
+        data = {"options": [c.options for c in controls], "says": _table(says), "marks": marks}
+        data = json.dumps(data, separators=(",", ":"), ensure_ascii=False).replace("</", "<\\/")
+        variables = [
+            "".join(f"--fp-{color}:{values[k]};" for color, values in PALETTE.items())
+            for k in (0, 1)
+        ]
+        style = STYLE % {"light": variables[0], "dark": variables[1], "key": LEGEND_KEY[0]}
+        parts = [
+            f'<figure class="firal-play" id="{name}"><style>{style}</style>',
+            '<div class="controls" hidden>',
+            *(_control(f"{name}-c{k}", control) for k, control in enumerate(controls)),
+            '</div><div class="panels">',
+        ]
+        for k, panel in enumerate(self.panels):
+            parts.append(f"<div>{panel.svg(f'{name}-p{k}')}</div>")
+        keys = "".join(
+            f"<li>{_sample(mark)}{escape(mark.look.label)}</li>" for mark in _legend(self.panels)
+        )
+        parts += [
+            f'<div><p class="says" aria-live="polite">{escape(self.says)}</p>',
+            f"<ul>{keys}</ul></div></div>",
+            f"<figcaption>{escape(self.caption)}</figcaption>",
+            f"<script>{SCRIPT % {'data': data, 'name': name}}</script>",
+            "</figure>",
+        ]
+        return "\n".join(parts)
+
+
+class SliderFigure(PlayFigure):
+    """A log-log plot with one set of curves per position of one slider.
 
     name     id in the page: letters, digits and hyphens, unique in the book
     x        (K,) positive numbers
@@ -39,121 +196,105 @@ class SliderFigure:
     """
 
     def __init__(self, name, x, curves, values, *, slider, xlabel, ylabel, caption, start=0):
-        if not re.fullmatch(r"[A-Za-z][A-Za-z0-9-]*", name):
-            raise ValueError(f"name must be letters, digits and hyphens, got {name!r}")
         x = np.asarray(x, dtype=float)
         if x.ndim != 1 or x.size < 2 or not (np.isfinite(x).all() and x.min() > 0):
             raise ValueError(f"x must hold at least two positive numbers, got {x!r:.80}")
-        curves = {
-            label: (style, color, np.asarray(Y, dtype=float))
-            for label, (style, color, Y) in curves.items()
+        looks = {
+            "dots": {"marker": "o"},
+            "line": {},
+            "dashed": {"dash": "dashed"},
+            "dotted": {"dash": "dotted"},
         }
         for label, (style, _, Y) in curves.items():
-            if style not in STYLES:
-                raise ValueError(f"unknown style {style!r}: expected one of {', '.join(STYLES)}")
-            if Y.shape != (len(values), x.size):
+            if style not in looks:
+                raise ValueError(f"unknown style {style!r}: expected one of {', '.join(looks)}")
+            if np.shape(Y) != (len(values), x.size):
                 raise ValueError(
-                    f"curve {label!r} must have shape {(len(values), x.size)}, got {Y.shape}"
+                    f"curve {label!r} must have shape {(len(values), x.size)}, got {np.shape(Y)}"
                 )
-        if not 0 <= start < len(values):
-            raise ValueError(f"start must be a position 0..{len(values) - 1}, got {start!r}")
-        everything = np.concatenate([Y.ravel() for _, _, Y in curves.values()])
-        drawn = everything[np.isfinite(everything) & (everything > 0)]
-        across = _Axis(x, LEFT + 10, RIGHT - 10)
-        up = _Axis(drawn, BOTTOM - 10, TOP + 10)
-        paths = [
-            [_path(across(x), up, Y[frame], style) for style, _, Y in curves.values()]
-            for frame in range(len(values))
-        ]
-        says = [f"{slider} = {value}" for value in values]
-        self.caption = caption
-        self.text = f"Figure with a slider over {slider}, {len(values)} positions: {caption}"
-        self.html = _page(name, curves, paths, says, start, across, up, xlabel, ylabel, caption)
+        everything = np.concatenate([np.ravel(Y).astype(float) for _, _, Y in curves.values()])
+        seen = everything[np.isfinite(everything) & (everything > 0)]
+        wider = np.array([1 / 1.2, 1.2])
 
-    def _repr_mimebundle_(self, include=None, exclude=None):
-        return {"text/html": self.html, "text/plain": self.text}
+        def draw(frame):
+            panel = Panel(
+                f"{ylabel[:1].upper()}{ylabel[1:]} against {xlabel}",
+                wider * [x.min(), x.max()],
+                wider * [seen.min(), seen.max()],
+                xlabel=xlabel,
+                ylabel=ylabel,
+                xlog=True,
+                ylog=True,
+            )
+            for label, (style, color, Y) in curves.items():
+                add = panel.dots if style == "dots" else panel.line
+                y = np.where(np.isfinite(Y[frame]) & (Y[frame] > 0), Y[frame], np.nan)
+                add(x, y, color=color, label=label, **looks[style])
+            return [panel], f"{slider} = {values[frame]}"
 
-
-class _Axis:
-    """Map positive numbers to pixels, logarithmically, and choose ticks."""
-
-    def __init__(self, values, start, stop):
-        self.low, self.high = np.log10(values.min()), np.log10(values.max())
-        self.start, self.scale = start, (stop - start) / max(self.high - self.low, 1e-9)
-
-    def __call__(self, value):
-        return self.start + (np.log10(value) - self.low) * self.scale
-
-    def ticks(self):
-        decades = range(int(np.floor(self.low)), int(np.ceil(self.high)) + 1)
-        few = self.high - self.low > 1.5
-        candidates = [m * 10.0**k for k in decades for m in ((1,) if few else (1, 2, 5))]
-        return [v for v in candidates if self.low - 1e-9 <= np.log10(v) <= self.high + 1e-9]
+        control = Control(slider, [str(value) for value in values], start=start)
+        super().__init__(name, [control], draw, caption=caption)
 
 
-def _path(px, up, y, style):
-    """The d attribute of one curve; values that cannot be drawn interrupt it."""
-    pieces, broken = [], True
-    for a, value in zip(px, y, strict=True):
-        if not (np.isfinite(value) and value > 0):
-            broken = True
-            continue
-        b = up(value)
-        if style == "dots":
-            pieces.append(f"M{a - 4:.1f},{b:.1f}a4,4 0 1,0 8,0a4,4 0 1,0 -8,0")
-        else:
-            pieces.append(f"{'M' if broken else 'L'}{a:.1f},{b:.1f}")
-        broken = False
-    return "".join(pieces)
+def _moves(mark):
+    return mark.kind != "text"
 
 
-def _page(name, curves, paths, says, start, across, up, xlabel, ylabel, caption):
-    parts = [
-        f'<figure class="firal-slider" id="{name}" style="margin:0;max-width:{WIDTH}px">',
-        f'<svg viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-labelledby="{name}-caption" '
-        'style="width:100%;height:auto" font-size="13" fill="currentColor">',
-        f'<rect x="{LEFT}" y="{TOP}" width="{RIGHT - LEFT}" height="{BOTTOM - TOP}" '
-        'fill="none" stroke="currentColor" stroke-opacity=".4"/>',
-    ]
-    for v in across.ticks():
-        parts.append(
-            f'<text x="{across(v):.1f}" y="{BOTTOM + 17}" text-anchor="middle">{v:g}</text>'
-        )
-    for v in up.ticks():
-        b = up(v)
-        parts.append(f'<text x="{LEFT - 6}" y="{b + 4:.1f}" text-anchor="end">{v:g}</text>')
-        parts.append(
-            f'<path d="M{LEFT},{b:.1f}H{RIGHT}" stroke="currentColor" stroke-opacity=".12"/>'
-        )
-    middle = (LEFT + RIGHT) / 2, (TOP + BOTTOM) / 2
-    parts.append(
-        f'<text x="{middle[0]}" y="{HEIGHT - 12}" text-anchor="middle">{escape(xlabel)}</text>'
-    )
-    parts.append(
-        f'<text transform="translate(16 {middle[1]}) rotate(-90)" text-anchor="middle">'
-        f"{escape(ylabel)}</text>"
-    )
-    for k, (label, (style, color, _)) in enumerate(curves.items()):
-        ink = f'fill="{color}"' if style == "dots" else f'fill="none" stroke="{color}"'
-        look = f'{ink} stroke-width="2" stroke-dasharray="{STYLES[style]}"'
-        b = TOP + 20 + 19 * k
-        sample = _path([LEFT + 14, LEFT + 38], lambda v, b=b: b - 4, np.ones(2), style)
-        parts.append(f'<path class="curve" {look} d="{paths[start][k]}"/>')
-        parts.append(f'<path {look} d="{sample}"/>')
-        parts.append(f'<text x="{LEFT + 50}" y="{b}">{escape(label)}</text>')
-    data = {
-        "paths": json.dumps(paths, separators=(",", ":")),
-        "says": json.dumps(says).replace("</", "<\\/"),
-        "name": name,
+def _fixed_part(panels):
+    """What has to be the same in every frame."""
+    out = []
+    for panel in panels:
+        texts = [(m.text, *m.x, *m.y) for m in panel.marks if not _moves(m)]
+        looks = [(m.kind, m.look) for m in panel.marks]
+        out.append((panel.title, panel.across.limits, panel.up.limits, texts, looks))
+    return out
+
+
+def _table(values):
+    """Distinct values, and for every entry which of them it is."""
+    distinct = {value: k for k, value in enumerate(dict.fromkeys(values))}
+    return [list(distinct), [distinct[value] for value in values]]
+
+
+def _legend(panels):
+    """The first mark with each label."""
+    found = {}
+    for panel in panels:
+        for mark in panel.marks:
+            if mark.look.label:
+                found.setdefault(mark.look.label, mark)
+    return list(found.values())
+
+
+def _sample(mark):
+    """A short piece of the mark, for the legend."""
+    w, h = LEGEND_KEY
+    shapes = {
+        "line": ([1, w - 1], [h / 2, h / 2]),
+        "dots": ([w / 2], [h / 2]),
+        "area": ([2, w - 2, w - 2, 2], [1, 1, h - 1, h - 1]),
     }
-    parts += [
-        "</svg>",
-        f'<label for="{name}-input"><output for="{name}-input">{escape(says[start])}</output>'
-        "</label>",
-        f'<input id="{name}-input" type="range" min="0" max="{len(paths) - 1}" value="{start}" '
-        f'step="1" style="width:100%" aria-valuetext="{escape(says[start])}">',
-        f'<figcaption id="{name}-caption">{escape(caption)}</figcaption>',
-        f"<script>{SCRIPT % data}</script>",
-        "</figure>",
-    ]
-    return "\n".join(parts)
+    a, b = map(np.array, shapes[mark.kind])
+    mark = mark._replace(look=mark.look._replace(size=min(mark.look.size, h / 2 - 1.5)))
+    return (
+        f'<svg viewBox="0 0 {w} {h}" aria-hidden="true"><path {paint(mark)} '
+        f'd="{path(mark, a, b)}"/></svg>'
+    )
+
+
+def _control(name, control):
+    label = escape(control.label)
+    if control.choice:
+        options = "".join(
+            f'<option value="{i}"{" selected" * (i == control.start)}>{escape(option)}</option>'
+            for i, option in enumerate(control.options)
+        )
+        return (
+            f'<div><label for="{name}">{label}</label> <select id="{name}">{options}</select></div>'
+        )
+    now = escape(control.options[control.start])
+    return (
+        f'<div><label for="{name}">{label}: <output for="{name}">{now}</output></label>'
+        f'<input id="{name}" type="range" min="0" max="{len(control.options) - 1}" step="1" '
+        f'value="{control.start}" aria-valuetext="{now}"></div>'
+    )
