@@ -292,7 +292,9 @@ def _pair(seed):
 
 
 def _strategy(strategy):
-    if isinstance(strategy, str) and strategy == "firal":  # keeps eta and z, which STRATEGIES["firal"] drops
+    if (
+        isinstance(strategy, str) and strategy == "firal"
+    ):  # keeps eta and z, which STRATEGIES["firal"] drops
         return "firal", lambda pool, labeled, theta, budget, rng: select(
             pool, labeled, theta, budget
         )

@@ -13,6 +13,13 @@ from types import SimpleNamespace
 
 PROFILES = ("smoke", "book", "paper")
 
+# notebook -> the prepared file it needs (``firal.datasets``), which a fresh machine does not have
+DATA = {"e12": "mnist60k", "e13": "cifar10", "e14": "imagenet50"}
+
+# notebook -> profile of the committed outputs, where it is not ``book``, and what that costs
+STORED = {"e14": "paper"}
+CPU_HOURS = {"e14": 2}
+
 # knob -> (smoke, book, paper)
 SIZES = {
     "t01": {
@@ -166,7 +173,66 @@ SIZES = {
         "trials": (3, 20, 50),
         "rounds": (2, 3, 6),
         "batch": (10, 10, 10),
-        "ridge_trials": (2, 5, 20),
+        "ridge_trials": (2, 3, 20),
+    },
+    "e11": {
+        "seed": (0, 0, 0),
+        "dim": (20, 20, 20),
+        "per_class": (30, 300, 300),
+        "trials": (2, 20, 50),
+        "rounds": (2, 3, 6),
+        "batch": (10, 10, 10),
+        "digits_trials": (2, 6, 50),
+    },
+    "e12": {
+        "seed": (0, 0, 0),
+        "dim": (20, 20, 20),
+        "per_class": (30, 300, 300),
+        "trials": (2, 20, 50),
+        "rounds": (2, 3, 6),
+        "batch": (10, 10, 10),
+        "other_trials": (2, 4, 20),
+    },
+    "e13": {
+        "seed": (0, 0, 0),
+        "dim": (8, 20, 20),
+        "per_class": (40, 300, 300),
+        "trials": (2, 20, 50),
+        "rounds": (2, 3, 6),
+        "batch": (10, 10, 10),
+        "supervised_trials": (2, 6, 50),
+    },
+    "e14": {
+        "seed": (0, 0, 0),
+        "n_classes": (6, 10, 50),
+        "per_class": (20, 60, 100),
+        "dim": (6, 10, 40),
+        "batch": (6, 10, 50),
+        "trials": (3, 20, 20),
+        "rounds": (2, 3, 4),
+        "long_trials": (2, 4, 3),
+        "leaking_trials": (2, 4, 2),
+        "leaking_rounds": (1, 1, 1),
+    },
+    "e15": {
+        "seed": (0, 0, 0),
+        "dim": (8, 20, 20),
+        "per_class": (30, 100, 300),
+        "start_trials": (3, 20, 50),
+        "trials": (2, 10, 20),
+        "bought": (10, 40, 40),
+    },
+    "u02": {
+        "seed": (0, 0, 0),
+        "pool_seed": (1, 1, 1),
+        "n_fits": (4, 20, 100),
+        "n_runs": (20, 400, 2000),
+        "n_trials": (2, 20, 100),
+    },
+    "u01": {
+        "seed": (0, 0, 0),
+        "trials": (3, 20, 100),
+        "rounds": (2, 4, 6),
     },
 }
 

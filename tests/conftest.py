@@ -1,8 +1,9 @@
-"""Shared by all tests: where things are, and how hypothesis runs."""
+"""Shared by all tests: where things are, how hypothesis runs, which notebooks nbval leaves out."""
 
 import sys
 from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -14,3 +15,17 @@ settings.register_profile(
     "firal", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
 )
 settings.load_profile("firal")
+
+
+def pytest_collection_modifyitems(items):
+    """Skip, with the reason, notebooks that cannot be executed here.
+
+    pytest gives every collected item to this hook, also those of ``notebooks/``, as long as
+    ``tests`` is among its arguments (it is in ``make test`` and by default). A conftest.py in
+    ``notebooks/`` would hide this one from ``from conftest import ROOT``.
+    """
+    from needs import why_not_checked
+
+    for item in items:
+        if item.path.suffix == ".ipynb" and (reason := why_not_checked(item.path)):
+            item.add_marker(pytest.mark.skip(reason=reason))

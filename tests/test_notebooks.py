@@ -6,6 +6,7 @@ import re
 import pytest
 from conftest import ROOT
 from currency import is_current
+from needs import missing_data, stored_profile
 
 PATHS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 MACHINE_PATH = re.compile(r"/(?:home|root|Users|work|tmp|usr|opt|var)/\w|[A-Z]:\\\\|site-packages")
@@ -32,7 +33,10 @@ def test_there_are_notebooks():
 
 
 def test_outputs_are_current(path):
-    assert is_current(path, "book"), "the code, the module or the pins changed: run make book"
+    current = is_current(path, stored_profile(path))
+    if not current and missing_data(path):
+        pytest.skip(f"not current, and {missing_data(path)}")
+    assert current, "the code, the module or the pins changed: run make book"
 
 
 def test_executed_in_order_without_errors(notebook):
@@ -63,17 +67,19 @@ def test_metadata_is_clean(notebook):
         assert set(cell["metadata"]) <= {"tags", "mystnb"}, cell["metadata"]
 
 
-def test_one_parameters_cell_comes_first_and_names_the_profile(notebook):
+def test_one_parameters_cell_comes_first_and_names_the_profile(path, notebook):
     cells = code_cells(notebook)
     tagged = [c for c in cells if "parameters" in c["metadata"].get("tags", [])]
     assert tagged == cells[:1]
     lines = [line for line in "".join(tagged[0]["source"]).splitlines() if not line.startswith("#")]
-    assert lines[0].startswith('PROFILE = "book"')
+    assert lines[0] == f'PROFILE = "{stored_profile(path)}"'
     assert all(re.match(r"[A-Z_0-9]+ = None", line) for line in lines[1:] if line.strip())
     assert "profiles.load(" in "".join(cells[1]["source"])
 
 
-def test_claims_are_checked_by_nbval(notebook):
+def test_claims_are_checked_by_nbval(path, notebook):
+    if path.stem.startswith("u"):
+        return  # notebooks on using the module claim nothing about the paper
     headings = re.findall(
         r"^## (.+)$", "\n".join("".join(c["source"]) for c in notebook["cells"]), re.M
     )

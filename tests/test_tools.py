@@ -8,9 +8,11 @@ import nbformat
 import pytest
 from conftest import ROOT
 from currency import fingerprint, is_current, stamp
-from reproduce import compare
-from run_notebooks import check_parameters, choose, clean, run_all
+from needs import is_named, missing_data, short, stored_profile, why_not_checked
+from reproduce import compare, without_the_long_ones
+from run_notebooks import able_to_run, check_parameters, choose, clean, execute, run_all, to_refresh
 
+from firal import profiles
 from firal.claims import Record
 
 TOOL = ROOT / "book" / "_tools" / "run_notebooks.py"
@@ -73,6 +75,142 @@ def test_code_counts_prose_and_other_claims_do_not(tree):
 
 def test_the_profile_counts(tree):
     assert not is_current(tree / "notebooks" / "t01_x.ipynb", "paper", tree)
+
+
+def stamped(path, profile, root):
+    notebook = json.loads(path.read_text())
+    stamp(notebook, path.stem, profile, root)
+    path.write_text(json.dumps(notebook))
+    return path
+
+
+@pytest.fixture
+def needy(tree, monkeypatch):
+    """Two notebooks more: t02 needs a prepared file, t03 another one and hours. No data yet."""
+    monkeypatch.setattr(profiles, "DATA", {"t02": "mnist60k", "t03": "imagenet50"})
+    monkeypatch.setattr(profiles, "STORED", {"t03": "paper"})
+    monkeypatch.setattr(profiles, "CPU_HOURS", {"t03": 5})
+    monkeypatch.setattr(profiles, "SIZES", {"t03": {"n": (1, 2, 3)}})
+    monkeypatch.setenv("FIRAL_DATA", str(tree / "data"))
+    for name, profile in (("t02_y", "book"), ("t03_z", "paper")):
+        path = write_notebook(tree / "notebooks" / f"{name}.ipynb", f'PROFILE = "{profile}"', "2")
+        stamped(path, profile, tree)
+    return tree
+
+
+def prepared(tree, *names):
+    (tree / "data").mkdir()
+    for name in names:
+        (tree / "data" / f"{name}.npz").write_bytes(b"")
+
+
+def test_a_notebook_that_took_hours_does_not_depend_on_the_module(needy):
+    path = needy / "notebooks" / "t03_z.ipynb"
+    (needy / "firal" / "a.py").write_text("x = 2\n")
+    (needy / "requirements.txt").write_text("numpy==2\n")
+    assert is_current(path, "paper", needy)
+    assert not is_current(path, "book", needy)
+
+
+def test_it_does_depend_on_its_code_its_claims_and_its_sizes(needy, monkeypatch):
+    path = needy / "notebooks" / "t03_z.ipynb"
+    notebook = json.loads(path.read_text())
+    before = fingerprint(notebook, "t03_z", "paper", needy)
+    text = (needy / "book" / "claims.yml").read_text()
+    (needy / "book" / "claims.yml").write_text(
+        text + "- {id: prop-3, notebook: t03_z, expected: differs}\n"
+    )
+    with_a_claim = fingerprint(notebook, "t03_z", "paper", needy)
+    monkeypatch.setattr(profiles, "SIZES", {"t03": {"n": (1, 2, 4)}})
+    with_a_size = fingerprint(notebook, "t03_z", "paper", needy)
+    notebook["cells"][1]["source"] = "3"
+    with_a_cell = fingerprint(notebook, "t03_z", "paper", needy)
+    assert len({before, with_a_claim, with_a_size, with_a_cell}) == 4
+
+
+def test_what_a_notebook_needs(needy):
+    assert (stored_profile("t02_y"), stored_profile("t03_z")) == ("book", "paper")
+    assert missing_data("t01_x") is None
+    assert missing_data("t02_y") == "mnist60k.npz is absent (make data NAME=mnist60k)"
+    assert why_not_checked("t01_x") is None
+    assert why_not_checked("t02_y").startswith("t02 is not executed: mnist60k.npz is absent")
+    prepared(needy, "mnist60k", "imagenet50")
+    assert missing_data("t02_y") is missing_data("t03_z") is why_not_checked("t02_y") is None
+    assert why_not_checked("t03_z") == (
+        "t03 is not executed: stored from profile paper, about 5 CPU hours (make book NB=t03)"
+    )
+    assert is_named("t03_z", ["t03"]) and is_named("t03_z", ["t01", "t03_z"])
+    assert not is_named("t03_z", ["t"]) and not is_named("t03_z", [])
+
+
+def refreshed(capsys, *patterns, force=True, folder):
+    """Names that would be executed in place, and the lines about the others."""
+    chosen = to_refresh(choose(list(patterns), folder), list(patterns), force=force)
+    return [n.stem for n in chosen], capsys.readouterr().out.splitlines()
+
+
+def test_in_place_only_what_can_run_here_is_executed(needy, capsys):
+    folder = needy / "notebooks"
+    absent = "  t02_y: not current, keeps its stored outputs: mnist60k.npz is absent (make data"
+    hours = "  t03_z: not current, keeps its stored outputs: stored from profile paper, about 5"
+    names, lines = refreshed(capsys, folder=folder)
+    assert names == ["t01_x"]
+    assert len(lines) == 2 and lines[0].startswith(absent) and lines[1].startswith(hours)
+    names, lines = refreshed(capsys, "t03", folder=folder)
+    assert names == [] and "imagenet50.npz is absent (make data NAME=imagenet50)" in lines[0]
+    prepared(needy, "mnist60k", "imagenet50")
+    names, lines = refreshed(capsys, "t", folder=folder)
+    assert names == ["t01_x", "t02_y"] and len(lines) == 1 and lines[0].startswith(hours)
+    assert refreshed(capsys, "t03", folder=folder) == (["t03_z"], [])
+
+
+def test_in_place_what_is_current_is_not_mentioned(needy, capsys, monkeypatch):
+    monkeypatch.setattr("run_notebooks.is_current", lambda path, profile: True)
+    assert refreshed(capsys, force=False, folder=needy / "notebooks") == ([], [])
+
+
+def test_elsewhere_what_lacks_data_is_left_out_with_the_reason(needy, capsys):
+    prepared(needy, "imagenet50")
+    notebooks = choose([], needy / "notebooks")
+    assert [n.stem for n in able_to_run(notebooks)] == ["t01_x", "t03_z"]
+    assert capsys.readouterr().out == (
+        "  t02_y: left out, mnist60k.npz is absent (make data NAME=mnist60k)\n"
+    )
+    assert [n.stem for n in without_the_long_ones(notebooks, ["t"])] == ["t01_x", "t02_y"]
+    assert capsys.readouterr().out == (
+        "  t03_z: left out, stored from profile paper, about 5 CPU hours (make book NB=t03)\n"
+    )
+    assert [n.stem for n in without_the_long_ones(notebooks, ["t03"])][-1] == "t03_z"
+
+
+def test_the_stored_profile_is_run_without_an_injected_cell(needy):
+    source = needy / "notebooks" / "t03_z.ipynb"
+    for profile, n_cells in ((None, 2), ("book", 3)):
+        out = needy / f"out-{profile}"
+        execute(source, out / source.name, profile, {})
+        notebook = json.loads((out / "t03_z.ipynb").read_text())
+        assert len(notebook["cells"]) == n_cells
+        assert ("firal" in notebook["metadata"]) == (profile is None)
+    assert notebook["cells"][1]["source"] == ["# Parameters\n", 'PROFILE = "book"\n']
+
+
+def test_nbval_skips_with_the_reason_in_the_summary(tmp_path, monkeypatch):
+    """Here with the real tables and no data, so that the hook in conftest.py is seen at work."""
+    monkeypatch.setenv("FIRAL_DATA", str(tmp_path))
+    paths = [path for path in choose([]) if short(path) in profiles.DATA]
+    assert paths
+    run = subprocess.run(
+        [sys.executable, "-m", "pytest", "-rs", "-p", "no:cacheprovider", "--nbval-lax"]
+        + ["tests/test_profiles.py", *map(str, paths)],
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+    )
+    assert run.returncode == 0, run.stdout
+    skips = [line for line in run.stdout.splitlines() if line.startswith("SKIPPED")]
+    assert len(skips) == len(paths), run.stdout
+    for path, line in zip(paths, skips, strict=True):
+        assert line.endswith(why_not_checked(path))
 
 
 def test_a_failed_notebook_is_named_and_the_others_are_kept(tmp_path):

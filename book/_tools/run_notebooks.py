@@ -6,7 +6,8 @@
     python book/_tools/run_notebooks.py --nb t01 --out _build/mine -p SEED 7
 
 A notebook is replaced only after it ran to its end. So a failure or Ctrl-C never damages a stored
-notebook, and what is finished stays finished.
+notebook, and what is finished stays finished. Notebooks whose data are absent, or that take hours
+and are not named, are left out with the reason (``needs.py``).
 """
 
 import argparse
@@ -20,7 +21,8 @@ from pathlib import Path
 import nbformat
 import papermill
 import yaml
-from currency import ROOT, is_current, stamp
+from currency import KEY, ROOT, is_current, stamp
+from needs import cost, is_named, missing_data, stored_profile
 from papermill.exceptions import PapermillExecutionError
 from tqdm import tqdm
 
@@ -66,9 +68,10 @@ def merge_streams(outputs):
 
 
 def execute(source, target, profile, parameters):
-    """Run one notebook and store it; returns the seconds it took."""
+    """Run one notebook at a profile (None: the stored one); returns the seconds it took."""
     start = time.perf_counter()
-    if profile != "book":
+    stored = stored_profile(source.stem)  # what the notebook's own parameters cell says
+    if profile not in (None, stored):
         parameters = {"PROFILE": profile, **parameters}
     # Without parameters papermill injects no cell: the committed notebooks are run this way.
     notebook = papermill.execute_notebook(
@@ -82,8 +85,9 @@ def execute(source, target, profile, parameters):
         extra_arguments=["--log-level=CRITICAL"],  # no remarks of the kernel in the progress bar
     )
     clean(notebook)
+    notebook.metadata.pop(KEY, None)  # the stamp of the stored outputs is not that of these
     if not parameters:
-        stamp(notebook, source.stem, profile)
+        stamp(notebook, source.stem, stored)
     target.parent.mkdir(parents=True, exist_ok=True)
     scratch = target.with_suffix(".tmp")
     nbformat.write(notebook, scratch)
@@ -123,11 +127,15 @@ def plain(error):
 
 
 def run_all(notebooks, *, profile, out=None, parameters=None, jobs=2):
-    """Execute the notebooks, show progress, return {name: error} of those that failed."""
+    """Execute the notebooks at a profile, or each at its stored one if that is None.
+
+    Shows progress, returns {name: error} of those that failed.
+    """
     os.environ.update(ENVIRONMENT)
     failed = {}
+    title = "stored profiles" if profile is None else f"profile {profile}"
     with (
-        tqdm(total=len(notebooks), unit="notebook", desc=f"profile {profile}") as bar,
+        tqdm(total=len(notebooks), unit="notebook", desc=title) as bar,
         ProcessPoolExecutor(jobs) as pool,
     ):
         running = {
@@ -149,10 +157,35 @@ def run_all(notebooks, *, profile, out=None, parameters=None, jobs=2):
     return failed
 
 
+def able_to_run(notebooks):
+    """Those whose data are there; says which are left out, and why."""
+    missing = {n: missing_data(n) for n in notebooks}
+    for notebook, reason in missing.items():
+        if reason:
+            print(f"  {notebook.stem}: left out, {reason}")
+    return [n for n in notebooks if not missing[n]]
+
+
+def to_refresh(notebooks, patterns, force=False):
+    """Stale notebooks to execute in place; says which stale ones keep their outputs, and why."""
+    chosen = []
+    for notebook in notebooks:
+        if not force and is_current(notebook, stored_profile(notebook)):
+            continue
+        reason = missing_data(notebook)
+        if not is_named(notebook, patterns):
+            reason = cost(notebook) or reason
+        if reason:
+            print(f"  {notebook.stem}: not current, keeps its stored outputs: {reason}")
+        else:
+            chosen.append(notebook)
+    return chosen
+
+
 def arguments():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--nb", nargs="*", default=[], help="names, or how they start: t01 e02")
-    parser.add_argument("--profile", default="book")
+    parser.add_argument("--profile", help="smoke, book or paper (default: as stored)")
     parser.add_argument("--out", type=Path, help="folder for the results (default: in place)")
     parser.add_argument("--force", action="store_true", help="run also what is current")
     parser.add_argument("--jobs", type=int, default=2)
@@ -166,32 +199,32 @@ def main():
     options = arguments()
     parameters = {name: yaml.safe_load(value) for name, value in options.parameters}
     try:
-        profiles.check_profile(options.profile)
+        if options.profile is not None:
+            profiles.check_profile(options.profile)
         notebooks = choose(options.nb)
         check_parameters(notebooks, parameters)
-        if options.out is None and (options.profile != "book" or parameters):
-            raise ValueError("the stored notebooks are those of profile 'book': give --out")
+        if options.out is None and (options.profile is not None or parameters):
+            raise ValueError("--profile and -p are not for the stored notebooks: give --out")
     except ValueError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
     out = options.out.resolve() if options.out else None
-    stale = [
-        n
-        for n in notebooks
-        if options.force or out is not None or not is_current(n, options.profile)
-    ]
-    if not stale:
-        print(f"all {len(notebooks)} notebooks are current")
+    if out is None:
+        chosen = to_refresh(notebooks, options.nb, options.force)
+    else:
+        chosen = able_to_run(notebooks)
+    if not chosen:
+        print("nothing to execute" + (": all that can run is current" if out is None else ""))
         return 0
     try:
         failed = run_all(
-            stale, profile=options.profile, out=out, parameters=parameters, jobs=options.jobs
+            chosen, profile=options.profile, out=out, parameters=parameters, jobs=options.jobs
         )
     except KeyboardInterrupt:
         print("interrupted: what had finished is kept, the next run goes on from there")
         return 130
     if failed:
-        print(f"{len(failed)} of {len(stale)} notebooks failed: {', '.join(failed)}")
+        print(f"{len(failed)} of {len(chosen)} notebooks failed: {', '.join(failed)}")
     return 1 if failed else 0
 
 

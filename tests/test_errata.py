@@ -1,0 +1,34 @@
+"""The page of errata can be used as it stands: a table of all items, and four fields for each."""
+
+import re
+
+import pytest
+from conftest import ROOT
+
+TEXT = (ROOT / "book" / "errata.md").read_text(encoding="utf8")
+KINDS = {"typo", "gap", "wrong constant", "false step", "false", "not reproduced"}
+ITEM = re.compile(r"^\((err-[\w-]+)\)=\n## .+?$(.*?)(?=^\(err-|\Z)", re.M | re.S)
+ROW = re.compile(r"^\| \[.+\]\((err-[\w-]+)\) \| (.+?) \| (.+) \|$", re.M)
+ITEMS = dict(ITEM.findall(TEXT))
+
+
+def test_the_table_lists_every_item_in_order():
+    assert [label for label, _, _ in ROW.findall(TEXT)] == list(ITEMS)
+
+
+@pytest.mark.parametrize(("label", "kinds", "effect"), ROW.findall(TEXT))
+def test_row(label, kinds, effect):
+    assert set(kinds.split(", ")) <= KINDS
+    assert effect.endswith(".")
+
+
+@pytest.mark.parametrize("label", ITEMS)
+def test_item(label):
+    fields = re.findall(r"^\*\*(\w+)\*\*\n: ", ITEMS[label], re.M)
+    assert fields == ["Where", "Printed", "Right", "Evidence"]
+    evidence = ITEMS[label].split("**Evidence**")[1]
+    notebooks = re.findall(r"\]\(\.\./notebooks/(\w+\.ipynb)(?:#[\w-]+)?\)", evidence)
+    tests = re.findall(r"`(test_\w+)`", evidence)
+    assert notebooks or tests, "nothing to run"
+    assert all((ROOT / "notebooks" / name).exists() for name in notebooks)
+    assert all((ROOT / "tests" / f"{name}.py").exists() for name in tests)
