@@ -210,7 +210,7 @@ SIZES = {
         "batch": (6, 10, 50),
         "trials": (3, 20, 20),
         "rounds": (2, 3, 4),
-        "long_trials": (2, 4, 3),
+        "long_trials": (2, 4, 2),
         "leaking_trials": (2, 4, 2),
         "leaking_rounds": (1, 1, 1),
     },

@@ -13,7 +13,7 @@ from docutils.statemachine import StringList
 from scoreboard import VERDICTS, outcomes
 from sphinx.util.docutils import SphinxDirective
 
-WIDTH, HEIGHT, GAP_X, GAP_Y = 60, 26, 17, 9  # of a box and between boxes, in pixels
+WIDTH, HEIGHT, GAP_X, GAP_Y = 68, 26, 12, 9  # of a box and between boxes, in pixels
 SWEEPS = 24  # passes of the ordering; more change nothing here
 NAMES = {
     "asm": "Asm.",
