@@ -94,7 +94,7 @@ def exercise_table(root):
     ]
     count = Counter((e.way, e.level) for _, rows in chapters for e in rows)
     # A heading comes first: what stands before it would land behind all sections.
-    lines = ["## How many", "", "| | " + " | ".join(LEVELS) + " | in all |"]
+    lines = ["## How many", "", "| way | " + " | ".join(LEVELS) + " | in all |"]
     lines.append("|---|" + "--:|" * (len(LEVELS) + 1))
     for way in WAYS:
         numbers = [count[way, level] for level in LEVELS]

@@ -51,7 +51,7 @@ def by_group(rows):
 
 def totals_markdown(rows):
     head = [v for v in VERDICTS if v != "unexpected" or any(r[2] == v for r in rows)]
-    lines = ["| | " + " | ".join(VERDICTS[v] for v in head) + " | in all |"]
+    lines = ["| item | " + " | ".join(VERDICTS[v] for v in head) + " | in all |"]
     lines.append("|---|" + "--:|" * (len(head) + 1))
     for title, members in [*by_group(rows), ("**All**", rows)]:
         count = Counter(verdict for _, _, verdict in members)

@@ -84,8 +84,8 @@ def _mean(values, default):
     return sum(values) / len(values) if values else default
 
 
-def short_name(name, title):
-    """``Thm. 3`` for thm-3; a text claim has no number, so it is called by the end of its id."""
+def short_name(name):
+    """``Thm. 3`` for thm-3; a claim in the text has no number."""
     kind, _, number = name.partition("-")
     return f"{NAMES[kind]} {number}" if kind in NAMES else "text"
 
@@ -121,13 +121,14 @@ def svg(items, link):
             )
     for i, (x, y) in place.items():
         entry, verdict = items[i]
-        words = f"{i}: {entry['title']}. {VERDICTS[verdict][2:]}."
+        label = f"{VERDICTS[verdict][0]} {short_name(i)}"
+        words = f"{label}, {entry['title']}: {VERDICTS[verdict][2:]} ({i})"
         parts.append(
             f'<a class="box {verdict.replace(" ", "-")}" data-id="{i}" href="{escape(link(i))}" '
             f'aria-label="{escape(words)}"><title>{escape(words)}</title>'
             f'<rect x="{x:.0f}" y="{y:.0f}" width="{WIDTH}" height="{HEIGHT}" rx="4"/>'
             f'<text x="{x + WIDTH / 2:.0f}" y="{y + HEIGHT / 2 + 4:.0f}">'
-            f"{escape(VERDICTS[verdict][0])} {escape(short_name(i, entry['title']))}</text></a>"
+            f"{escape(label)}</text></a>"
         )
     return (
         f'<div class="statement-map" id="statement-map" tabindex="0" role="region" '
