@@ -1,9 +1,9 @@
 """When are the stored outputs of a notebook current?
 
 As long as its code, its sizes, the ``firal`` module, the profile, the pinned versions and the
-expected statuses of its claims are those it was executed with. One content hash of all of these is stored
-in the notebook's metadata when it is executed. (jupyter-cache hashes the code cells only, and
-serves old results after the module has changed.)
+expected statuses of its claims are those it was executed with. One content hash of all of these
+is stored in the notebook's metadata when it is executed. (jupyter-cache hashes the code cells
+only, and serves old results after the module has changed.)
 
 A notebook stored from another profile than ``book`` took hours. The module changes every day, and
 no one would repeat these hours for an edit elsewhere: with the module in its hash the notebook
