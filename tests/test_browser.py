@@ -4,20 +4,15 @@ Needs Chromium (on PATH, or named by the variable CHROMIUM); skipped where there
 """
 
 import json
-import os
 import re
-import shutil
 import subprocess
 
 import pytest
+from chromium import BROWSER
 from conftest import ROOT
 
 HTML = ROOT / "_build" / "html"
 PAGES = sorted(p for d in ("book", "notebooks") for p in (HTML / d).glob("*.html"))
-BROWSER = next(
-    filter(None, map(shutil.which, [os.environ.get("CHROMIUM", ""), "chromium", "google-chrome"])),
-    None,
-)
 FLAGS = [
     "--headless",
     "--no-sandbox",

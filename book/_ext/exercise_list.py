@@ -10,13 +10,10 @@ in the order of ``_toc.yml``.
 import json
 import re
 from collections import Counter
-from pathlib import Path
 from typing import NamedTuple
 
 import yaml
-from docutils import nodes
-from docutils.statemachine import StringList
-from sphinx.util.docutils import SphinxDirective
+from generated import Generated
 
 WAYS = ("By hand", "Numerical", "Open")
 LEVELS = ("easy", "medium", "difficult")
@@ -127,25 +124,17 @@ def goal_table(root):
     return [*lines, ":::"]
 
 
-class Collected(SphinxDirective):
-    """Parse collected Markdown in place; rebuild the page when what it is made from changes."""
-
-    def run(self):
-        root = Path(self.env.srcdir)
-        for path in [root / "_toc.yml", *(page for pages in contents(root) for page in pages)]:
-            self.env.note_dependency(str(path))
-        container = nodes.container()
-        content = StringList(self.markdown(root), source=self.get_source_info()[0])
-        self.state.nested_parse(content, self.content_offset, container, match_titles=True)
-        return container.children
+def sources(root):
+    """The table of contents and every page in it."""
+    return [root / "_toc.yml", *(page for pages in contents(root) for page in pages)]
 
 
-class ExerciseList(Collected):
-    markdown = staticmethod(exercise_table)
+class ExerciseList(Generated):
+    sources, markdown = staticmethod(sources), staticmethod(exercise_table)
 
 
-class LearningGoals(Collected):
-    markdown = staticmethod(goal_table)
+class LearningGoals(Generated):
+    sources, markdown = staticmethod(sources), staticmethod(goal_table)
 
 
 def setup(app):

@@ -10,9 +10,7 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-from docutils import nodes
-from docutils.statemachine import StringList
-from sphinx.util.docutils import SphinxDirective
+from generated import Generated, registry_sources
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 from firal import claims  # noqa: E402
@@ -93,26 +91,18 @@ def table_markdown(rows):
     return lines
 
 
-class Generated(SphinxDirective):
-    """Parse generated Markdown in place; rebuild the page when what it is made from changes."""
-
-    def run(self):
-        root = Path(self.env.srcdir)
-        for source in [root / "book" / "claims.yml", *(root / "notebooks").glob("*.ipynb")]:
-            self.env.note_dependency(str(source))
-        container = nodes.container()
-        lines = self.markdown(outcomes(root))
-        content = StringList(lines, source=self.get_source_info()[0])
-        self.state.nested_parse(content, self.content_offset, container, match_titles=True)
-        return container.children
-
-
 class Scoreboard(Generated):
-    markdown = staticmethod(table_markdown)
+    sources = staticmethod(registry_sources)
+
+    def markdown(self, root):
+        return table_markdown(outcomes(root))
 
 
 class ScoreboardTotals(Generated):
-    markdown = staticmethod(totals_markdown)
+    sources = staticmethod(registry_sources)
+
+    def markdown(self, root):
+        return totals_markdown(outcomes(root))
 
 
 def setup(app):

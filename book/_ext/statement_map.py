@@ -6,12 +6,9 @@ it with the Tab key, marks what it rests on and what rests on it. Other builders
 """
 
 from html import escape
-from pathlib import Path
 
-from docutils import nodes
-from docutils.statemachine import StringList
+from generated import Generated, registry_sources
 from scoreboard import VERDICTS, outcomes
-from sphinx.util.docutils import SphinxDirective
 
 WIDTH, HEIGHT, GAP_X, GAP_Y = 68, 26, 12, 9  # of a box and between boxes, in pixels
 SWEEPS = 24  # passes of the ordering; more change nothing here
@@ -149,24 +146,20 @@ def listing(items):
     return lines
 
 
-class StatementMap(SphinxDirective):
-    def run(self):
-        root = Path(self.env.srcdir)
-        for source in [root / "book" / "claims.yml", *(root / "notebooks").glob("*.ipynb")]:
-            self.env.note_dependency(str(source))
+class StatementMap(Generated):
+    sources = staticmethod(registry_sources)
+
+    def markdown(self, root):
         items = statements(outcomes(root))
+        if self.env.app.builder.format != "html":
+            return listing(items)
         here = self.env.docname
 
         def link(i):
             page = self.env.app.builder.get_relative_uri(here, f"book/{items[i][0]['chapter']}")
             return f"{page}#{i}" if i.split("-")[0] in NAMES else page
 
-        if self.env.app.builder.format == "html":
-            return [nodes.raw("", svg(items, link), format="html")]
-        container = nodes.container()
-        content = StringList(listing(items), source=self.get_source_info()[0])
-        self.state.nested_parse(content, self.content_offset, container)
-        return container.children
+        return ["```{raw} html", *svg(items, link).splitlines(), "```"]
 
 
 def setup(app):
