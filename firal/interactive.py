@@ -11,7 +11,6 @@ and a screen reader hears the value and the sentence below the figure.
 
 from __future__ import annotations
 
-import io
 import json
 import re
 from base64 import b64encode
@@ -21,7 +20,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from firal.panels import PALETTE, Panel, paint, path
+from firal.panels import PALETTE, Panel
+from firal.panels_matplotlib import png
+from firal.panels_svg import outline, paint, path, svg
 
 MOST_BYTES = 250_000  # of one figure
 LEGEND_KEY = 28, 12  # width and height of a sample in the legend
@@ -96,7 +97,7 @@ class PlayFigure:
             panels, text = draw(*position)
             if _fixed_part(panels) != fixed:
                 raise ValueError(f"axes and looks must not change, but do at {position}")
-            paths.append([p.outline(mark) for p in panels for mark in p.marks if _moves(mark)])
+            paths.append([outline(p, mark) for p in panels for mark in p.marks if _moves(mark)])
             says.append(text)
         self.caption = caption
         self.state = "; ".join(f"{c.label}: {c.options[c.start]}" for c in controls)
@@ -120,39 +121,7 @@ class PlayFigure:
 
     def png(self):
         """The first frame with its legend, for print."""
-        from matplotlib.figure import Figure  # needed by the book only
-        from matplotlib.lines import Line2D
-        from matplotlib.patches import Patch
-
-        n = len(self.panels)
-        columns = min(n, 2)
-        rows = -(-n // columns)
-        fig = Figure(figsize=(3.5 * columns, 3.1 * rows + 0.4), layout="constrained", dpi=110)
-        axes = fig.subplots(rows, columns, squeeze=False).ravel()
-        for panel, ax in zip(self.panels, axes, strict=False):
-            panel.draw(ax)
-        for ax in axes[n:]:
-            ax.set_axis_off()
-        fig.suptitle(self.state, fontsize=9)
-        keys = []
-        for mark in _legend(self.panels):
-            look = mark.look
-            color = "black" if look.color == "ink" else PALETTE[look.color][0]
-            if mark.kind == "area":
-                keys.append(Patch(color=color, alpha=look.opacity, label=look.label))
-                continue
-            key = Line2D([], [], color=color, label=look.label, linewidth=0.75 * look.width)
-            if mark.kind == "dots":
-                key.set(linestyle="", marker=look.marker, markersize=1.5 * look.size)
-                key.set(markerfacecolor="none" if look.hollow else color)
-            else:
-                key.set(linestyle={"solid": "-", "dashed": "--", "dotted": ":"}[look.dash])
-            keys.append(key)
-        if keys:
-            fig.legend(handles=keys, loc="outside lower center", ncols=2 * columns - 1, fontsize=8)
-        file = io.BytesIO()
-        fig.savefig(file, format="png")
-        return file.getvalue()
+        return png(self.panels, _legend(self.panels), self.state)
 
     def _page(self, name, controls, paths, says):
         moving = zip(*paths, strict=True)
@@ -171,7 +140,7 @@ class PlayFigure:
             '</div><div class="panels">',
         ]
         for k, panel in enumerate(self.panels):
-            parts.append(f"<div>{panel.svg(f'{name}-p{k}')}</div>")
+            parts.append(f"<div>{svg(panel, f'{name}-p{k}')}</div>")
         keys = "".join(
             f"<li>{_sample(mark)}{escape(mark.look.label)}</li>" for mark in _legend(self.panels)
         )

@@ -13,7 +13,8 @@ import numpy as np
 
 from firal import bounds, designs
 from firal.interactive import Control, PlayFigure
-from firal.panels import Panel, number
+from firal.panels import Panel
+from firal.panels_axis import number
 from firal.synthetic import Risk, fit_from
 
 SIGNALS = (0.5, 1.0, 2.0, 4.0, 10.0)

@@ -15,7 +15,8 @@ from firal import designs
 from firal.fisher import information
 from firal.interactive import Control, PlayFigure
 from firal.logistic import softmax
-from firal.panels import Panel, number
+from firal.panels import Panel
+from firal.panels_axis import number
 from firal.second_order import SecondOrder, second_order
 from firal.synthetic import Risk, fit_from
 

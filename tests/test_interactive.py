@@ -12,7 +12,9 @@ from chromium import BROWSER, Chromium
 from conftest import ROOT
 
 from firal.interactive import MOST_BYTES, Control, PlayFigure, SliderFigure
-from firal.panels import BOTTOM, LEFT, OUTLINES, PALETTE, RIGHT, TOP, WIDTH, Panel, number
+from firal.panels import BOTTOM, LEFT, MARKERS, PALETTE, RIGHT, TOP, WIDTH, Panel
+from firal.panels_axis import number
+from firal.panels_svg import outline
 
 X = np.array([1e4, 1e5, 1e6])
 Y = np.array([[1.0, 2.0, 4.0], [0.1, np.nan, 0.4]])
@@ -94,13 +96,13 @@ def test_missing_values_interrupt_the_line():
 
 def test_what_is_far_outside_stays_a_modest_number():
     panel = Panel("t", (0, 1), (1e-3, 1), ylog=True).line([0, 1, 2], [1e300, 0.0, 0.5])
-    path = panel.outline(panel.marks[0])
+    path = outline(panel, panel.marks[0])
     assert path.startswith("M0.0,-3000.0M572.0") and np.abs(points(path)).max() <= 3000
 
 
 def test_polygons_close_and_bars_stand_on_zero():
     panel = Panel("t", (0, 4), (0, 2)).bars([1, 2, 3], [1.0, np.nan, 2.0])
-    path = panel.outline(panel.marks[0])
+    path = outline(panel, panel.marks[0])
     assert path.count("M") == path.count("Z") == 2
     floor = BOTTOM - TOP
     assert [b for _, b in points(path)] == [floor, floor / 2, floor / 2, floor, floor, 0, 0, floor]
@@ -198,7 +200,7 @@ def test_three_forms_are_offered_and_print_has_a_picture():
 def test_the_picture_shows_every_kind_of_mark():
     def draw(_):
         panel = Panel("t", (0, 9), (0.1, 9), ylog=True, equal=False)
-        for k, marker in enumerate(OUTLINES):
+        for k, marker in enumerate(MARKERS):
             panel.dots(k, 1, marker=marker, hollow=bool(k % 2), label=marker)
         panel.line([0, 9], [1, 1], dash="dotted", label="l").area([1, 2, 2], [1, 1, 2], label="a")
         return [panel, panel, panel.text(1, 1, "word")], ""

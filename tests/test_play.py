@@ -9,7 +9,7 @@ from firal.baselines import STRATEGIES
 from firal.fisher import excess_risk, fir, information
 from firal.logistic import fit, probabilities
 from firal.loop import accuracy
-from firal.panels import number
+from firal.panels_axis import number
 from firal.relax import relax
 from firal.sparsify import sparsify
 
