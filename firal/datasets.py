@@ -11,9 +11,8 @@ A prepared file holds ``embedding`` (N, d), unit eigenvectors of Algorithm 3 ove
 points; ``labels`` (N,) integers; ``images`` (K, h, w[, 3]) uint8 with their rows ``image_index``
 (K,); and for cifar10 and imagenet50 ``embedding_selfsup``, of features from a network that never
 saw a label (of the rows ``selfsup_index``, if that is there). One of the two embeddings is enough.
-It may hold the ``names`` of the classes, and ``source``: lines of text about its origin. Each array
-in it carries a CRC-32, which is checked. If the folder has a file SHA256SUMS (as ``sha256sum``
-writes it), a file listed there must agree with it. Nothing is ever unpickled.
+It may hold the ``names`` of the classes, and ``source``: lines of text about its origin. How files
+are checked is in ``firal.files``.
 """
 
 from __future__ import annotations
@@ -22,7 +21,6 @@ import gzip
 import hashlib
 import os
 import sys
-import zipfile
 from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
@@ -32,6 +30,8 @@ import numpy as np
 
 from firal import checks
 from firal.embedding import spectral_embedding
+from firal.files import read_npy, read_npz, sha256, verified_sha256
+from firal.tables import is_number, read_cells
 
 BUNDLED = ("digits", "mnist")
 # name -> kinds of features, the default first: label-free ones wherever they exist
@@ -46,7 +46,6 @@ BUNDLED_SHA256 = {
     "mnist": "809ec085d551285cf9efad12c42a6aead98c62f96eb9936cc5b778870773e50d",
 }
 PAPER_NEIGHBORS, PAPER_POINTS = 256, 60_000
-MANIFEST = "SHA256SUMS"
 
 
 class Pool(NamedTuple):
@@ -87,7 +86,7 @@ def load_pool(name, *, labels=None, dim=20, n_neighbors=None, features=None, pic
     if not path.is_file():
         raise FileNotFoundError(f"no file {name}")
     X, y, images = readers[path.suffix.lower()](path, labels)
-    return _pool(X, y, images, path.stem, _sha256(path))
+    return _pool(X, y, images, path.stem, sha256(path))
 
 
 def data_folder():
@@ -146,9 +145,9 @@ def _prepared(name, features, pictures):
             f"no prepared file {path.name} in {path.parent}: make it by `make data NAME={name}`, "
             "or set the environment variable FIRAL_DATA to the folder that holds it"
         )
-    checksum = _verified(path)
+    checksum = verified_sha256(path)
     key = "embedding_selfsup" if features == "selfsup" else "embedding"
-    arrays = _read_npz(path, required=("labels", "images", "image_index"))
+    arrays = read_npz(path, required=("labels", "images", "image_index"))
     if key not in arrays:
         raise ValueError(
             f"{path.name} must hold {key} for {features} features, "
@@ -180,41 +179,31 @@ def _prepared(name, features, pictures):
 
 
 def _own_npz(path, labels):
-    arrays = _read_npz(path, required=("features", "labels"))
+    arrays = read_npz(path, required=("features", "labels"))
     return arrays["features"], arrays["labels"], arrays.get("images")
 
 
 def _own_npy(path, labels):
     if labels is None:
         raise ValueError(f"{path.name} holds features only: give labels, a path to a .npy")
-    return _read_npy(path), _read_npy(Path(labels)), None
+    return read_npy(path), read_npy(labels), None
 
 
 def _own_csv(path, labels):
     """Features and labels of a .csv; the first line is a header if a feature in it is no number."""
-    lines = [line.split(",") for line in path.read_text().splitlines() if line.strip()]
-    if lines and not all(map(_is_number, lines[0][:-1])):
-        lines = lines[1:]
-    if not lines or len(lines[0]) < 2:
+    header, columns = read_cells(path, lambda first: not all(map(is_number, first[:-1])))
+    if len(header) < 2 or len(columns[0]) == 0:
         raise ValueError(f"{path.name} must have lines of numbers with the label last")
-    for number, line in enumerate(lines, 1):
-        if len(line) != len(lines[0]) or not all(map(_is_number, line[:-1])):
+    for number, line in enumerate(zip(*columns, strict=True)):
+        if not all(map(is_number, line[:-1])):
             raise ValueError(
-                f"{path.name} must have {len(lines[0]) - 1} numbers and a label on each line, "
-                f"got {','.join(line)!r:.60} as point {number}"
+                f"{path.name} must have {len(header) - 1} numbers and a label on each line, "
+                f"got {','.join(line)!r:.60} in row {number}"
             )
-    y = [line[-1].strip() for line in lines]
+    y = [label.strip() for label in columns[-1]]
     if all(label.lstrip("-").isdigit() for label in y):
         y = [int(label) for label in y]  # so that 10 comes after 9
-    return np.array([line[:-1] for line in lines], dtype=np.float64), np.array(y), None
-
-
-def _is_number(text):
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
+    return np.array(columns[:-1], dtype=np.float64).T, np.array(y), None
 
 
 def _pool(X, y, images, name, checksum, names=None):
@@ -233,47 +222,3 @@ def _pool(X, y, images, name, checksum, names=None):
         raise ValueError(f"labels of {name} must have at least 2 classes, got {classes.size}")
     called = classes if names is None else np.asarray(names)[classes]
     return Pool(X, numbers.astype(np.intp), images, name, tuple(called.tolist()), checksum)
-
-
-def _read_npz(path, required):
-    """All arrays of a .npz. zipfile compares each with its CRC-32."""
-    try:
-        with np.load(path, allow_pickle=False) as file:
-            arrays = {key: file[key] for key in file.files}
-    except (zipfile.BadZipFile, ValueError, EOFError, OSError) as error:
-        raise ValueError(f"{path.name} must be an intact .npz of plain arrays: {error}") from error
-    missing = [key for key in required if key not in arrays]
-    if missing:
-        raise ValueError(
-            f"{path.name} must hold {', '.join(required)}, got {', '.join(sorted(arrays))}"
-        )
-    return arrays
-
-
-def _read_npy(path):
-    if not path.is_file():
-        raise FileNotFoundError(f"no file {path}")
-    try:
-        return np.load(path, allow_pickle=False)
-    except (ValueError, EOFError) as error:
-        raise ValueError(f"{path.name} must be an intact .npy of plain numbers: {error}") from error
-
-
-def _sha256(path):
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _verified(path):
-    """SHA-256 of the file; ValueError if the folder's SHA256SUMS says otherwise."""
-    checksum = _sha256(path)
-    manifest = path.with_name(MANIFEST)
-    lines = manifest.read_text().splitlines() if manifest.is_file() else []
-    for line in lines:
-        expected, _, listed = line.strip().partition(" ")
-        if listed.strip().lstrip("*") == path.name and expected.lower() != checksum:
-            raise ValueError(
-                f"{path.name} must have SHA-256 {expected} as in {MANIFEST}, got {checksum}: "
-                "damaged or of another version"
-            )
-    return checksum

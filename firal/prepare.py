@@ -24,6 +24,7 @@ import numpy as np
 from firal import datasets
 from firal.embedding import spectral_embedding
 from firal.features import checked, dino_resnet50, plugin
+from firal.files import MANIFEST, read_npy, read_npz, sha256, verified_sha256
 from firal.images import OPENML, download, from_arrays, from_folder
 from firal.progress import reporter
 
@@ -99,8 +100,8 @@ def prepare(name, *, images=None, features=None, kind=None, seed=0, per_class=No
                 f"{path.name} is there, of other pictures than these: give the same IMAGES, SEED "
                 "and PER_CLASS as for that file, or remove it"
             )
-        files = "" if images is None else datasets._sha256(work / "files.txt")
-        _claim(work, dict(images=images, files=files, features=features, kind=kind))
+        listed = "" if images is None else sha256(work / "files.txt")
+        _claim(work, dict(images=images, files=listed, features=features, kind=kind))
         X, origin = _features(recipe, source, features, kind, folder, work, report)
         embedding = spectral_embedding(X, recipe.dim, NEIGHBORS, progress=report)
     finally:
@@ -148,8 +149,8 @@ def _present(path):
     if not path.is_file():
         return {}
     try:
-        datasets._verified(path)
-        return datasets._read_npz(path, required=("labels", "images", "image_index"))
+        verified_sha256(path)
+        return read_npz(path, required=("labels", "images", "image_index"))
     except ValueError as error:
         raise ValueError(f"{error}. Remove {path} to make it anew") from error
 
@@ -162,7 +163,7 @@ def _downloaded(name, per_class, folder, work, report):
     report("download", 0, 1)
     stored = work / "pictures.npz"
     try:
-        arrays = datasets._read_npz(stored, required=("pictures", "labels"))
+        arrays = read_npz(stored, required=("pictures", "labels"))
     except ValueError:  # none, or damaged
         pictures, labels = download(name, folder)
         arrays = dict(pictures=pictures[: about.kept], labels=labels[: about.kept])
@@ -194,8 +195,8 @@ def _features(recipe, source, spec, kind, data, work, report):
     if kind == "pixels":
         return source.read(np.arange(n), recipe.read_size).reshape(n, -1).astype(np.float32), kind
     if spec is not None and spec.endswith(".npy"):
-        own = datasets._read_npy(Path(spec))
-        return checked(own, n, spec), f"{Path(spec).name}, SHA-256 {datasets._sha256(spec)}"
+        own = read_npy(spec)
+        return checked(own, n, spec), f"{Path(spec).name}, SHA-256 {sha256(spec)}"
     if spec is None:
         function, origin = dino_resnet50(data / "weights")
     else:
@@ -205,7 +206,7 @@ def _features(recipe, source, spec, kind, data, work, report):
         rows = np.arange(start, min(start + CHUNK, n))
         stored = work / f"features-{start:07d}.npz"
         try:
-            chunk = datasets._read_npz(stored, required=("features",))["features"]
+            chunk = read_npz(stored, required=("features",))["features"]
             chunk = checked(chunk, len(rows), stored.name)
         except ValueError:  # none, or damaged
             chunk = function(source.read(rows, recipe.read_size))
@@ -236,13 +237,13 @@ def _shown(source, recipe, seed):
 def _publish(path, arrays):
     """Write the file and its line of SHA256SUMS. Broken off in between, the file has no line,
     never a wrong one. Returns the checksum."""
-    manifest = path.with_name(datasets.MANIFEST)
+    manifest = path.with_name(MANIFEST)
     lines = manifest.read_text().splitlines() if manifest.is_file() else []
     others = [line for line in lines if line.split()[-1:] not in ([path.name], [f"*{path.name}"])]
     if others != lines:
         _write_lines(manifest, others)
     _write(path, lambda file: np.savez_compressed(file, **arrays))
-    checksum = datasets._sha256(path)
+    checksum = sha256(path)
     _write_lines(manifest, [*others, f"{checksum}  {path.name}"])
     return checksum
 

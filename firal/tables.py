@@ -11,11 +11,12 @@ the point has no label. Nothing is ever unpickled.
 from __future__ import annotations
 
 import csv
-import zipfile
 from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
+
+from firal.files import read_npy, read_npz
 
 TEXT = (".csv", ".tsv", ".txt")
 SUFFIXES = (".npy", ".npz", *TEXT, ".parquet")
@@ -33,10 +34,10 @@ def read_table(path, columns=(), ignore=()):
             raise ValueError(
                 f"{path.name} has no named columns, got {', '.join(columns or ignore)}"
             )
-        return _load(path), {}
+        return read_npy(path), {}
     if _kind(path) == ".npz":
-        return _read_npz(path, columns)
-    header, cells = _read_cells(path, lambda first: not all(map(_is_number, first)))
+        return _columns_of_npz(path, columns)
+    header, cells = read_cells(path, lambda first: not all(map(is_number, first)))
     for name in (*columns, *ignore):
         if name not in header:
             raise ValueError(f"{path.name} has no column {name!r}, it has {_listed(header)}")
@@ -57,10 +58,10 @@ def read_labels(path, n, ids=None, id_name="id"):
     """
     path = _existing(path)
     if _kind(path) == ".npy":
-        return _one_per_point(_load(path), n, path)
+        return _one_per_point(read_npy(path), n, path)
     if _kind(path) == ".npz":
         raise ValueError(f"labels must be in a .npy, .csv or .parquet file, got {path.name}")
-    header, cells = _read_cells(path, _labels_have_header)
+    header, cells = read_cells(path, _labels_have_header)
     if len(header) == 1:
         values = cells[0][1:] if len(cells[0]) == n + 1 else cells[0]  # n + 1: with a header
         return _one_per_point(np.array(values, dtype=object), n, path)
@@ -121,22 +122,8 @@ def _kind(path):
     return path.suffix.lower()
 
 
-def _load(path):
-    try:
-        array = np.load(path, mmap_mode="r", allow_pickle=False)
-        if not isinstance(array, np.ndarray):
-            raise ValueError("it is an archive of several")
-    except (ValueError, EOFError) as error:
-        raise ValueError(f"{path.name} must be an intact .npy of plain values: {error}") from None
-    return array
-
-
-def _read_npz(path, columns):
-    try:
-        with zipfile.ZipFile(path), np.load(path, allow_pickle=False) as file:
-            arrays = {key: file[key] for key in file.files}
-    except (zipfile.BadZipFile, ValueError, EOFError) as error:
-        raise ValueError(f"{path.name} must be an intact .npz of plain arrays: {error}") from None
+def _columns_of_npz(path, columns):
+    arrays = read_npz(path)
     tables = [key for key in arrays if arrays[key].ndim == 2]
     key = "features" if "features" in arrays else tables[0] if len(tables) == 1 else None
     if key is None:
@@ -154,7 +141,7 @@ def _read_npz(path, columns):
     return arrays[key], found
 
 
-def _read_cells(path, has_header):
+def read_cells(path, has_header):
     """Names of the columns, and their cells, column by column.
 
     ``has_header`` decides by the first line of a text; without a header the names are 0, 1, ..
@@ -217,7 +204,7 @@ def _as_numbers(cells, name, path):
     try:
         return np.asarray(cells, dtype=np.float64)
     except (TypeError, ValueError):
-        row = next(k for k, value in enumerate(cells) if not _is_number(value))
+        row = next(k for k, value in enumerate(cells) if not is_number(value))
         got = "a blank cell" if as_text(cells[row]) is None else repr(cells[row])
         raise ValueError(
             f"column {name!r} of {path.name} must hold numbers, got {got:.60} in row {row}: "
@@ -225,7 +212,7 @@ def _as_numbers(cells, name, path):
         ) from None
 
 
-def _is_number(value):
+def is_number(value):
     try:
         float(value)
     except (TypeError, ValueError):

@@ -224,9 +224,10 @@ def test_own_csv_with_integer_labels_sorts_them_as_numbers(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("1,2,a\n3,b\n", "must have 2 numbers and a label on each line, got '3,b' as point 2"),
-        ("1,2,a\n3,x,b\n", "got '3,x,b' as point 2"),
-        ("", "must have lines of numbers"),
+        ("1,2,a\n3,b\n", "must have 3 cells per line, got 2 in row 1: '3,b'"),
+        ("1,2,a\n3,x,b\n", "must have 2 numbers and a label on each line, got '3,x,b' in row 1"),
+        ("", "bad.csv is empty"),
+        ("a,b,label\n", "must have lines of numbers"),
         ("5\n6\n", "must have lines of numbers"),
         ("1,2,a\nnan,2,b\n", "must be finite"),
         ("1,2,a\n3,2,a\n", "at least 2 classes, got 1"),
