@@ -107,7 +107,7 @@ def _run(rounding, level, replace):
         W1 = inverse(picked + rounding.share - (barrier + 1 / (b + level)) * Sigma)
         half = blas.dtrmm(1.0, rounding.factor, W1, side=1, lower=1)
         W2 = from_lower(blas.dsyrk(1.0, half, lower=1))
-        i, _ = best_point(problem, W1, W2, allowed)
+        i, _ = best_point(problem, W1, W2, allowed, rounding.memory)
         indices.append(i)
         allowed[i] = replace
         picked += rounding.share + np.kron(

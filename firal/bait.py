@@ -27,7 +27,7 @@ import numpy as np
 from scipy.linalg import blas
 
 from firal import checks
-from firal.kernels import information_root, quadratic_forms
+from firal.kernels import curvature_root, quadratic_forms, weighted_information
 from firal.problem import factor_of, from_lower, prepare
 from firal.scores import TIE, all_scores, best_point
 from firal.sparsify import check_budget, inverse
@@ -45,94 +45,103 @@ def bait(pool, labeled, theta, budget, rng=None, *, prior=1.0, watch=None):
     (m,) decreases of F that all points would bring.
     Returns (budget,) rows of the pool, in the order they were added.
     Cost per forward step: m d~^2 / 2 multiply-adds for the pool and m c^3 / 2 for the small
-    systems, both in float32, and about 6 c d~^2 for W1 and W2; a backward step has the last, and
+    systems, both in float32, and about 3 c d~^2 for W1 and W2; a backward step has the last, and
     b d~^2 for the picked points.
     """
     problem = prepare(pool, labeled, theta, budget)
     prior = checks.number(prior, "prior", 0)
     check_budget(problem, replace=False)
     with threads_for(problem.size):
-        weights = Weights(problem.labeled + prior * problem.mean, problem.mean)
-        picked = _forward(problem, weights, watch)
-        return _backward(problem, weights, picked)
+        return greedy(problem, problem.labeled + prior * problem.mean, watch)
+
+
+def greedy(problem, M, watch=None):
+    """Forward and backward steps from any positive definite M in place of L + prior H_p."""
+    weights = Weights(problem, M)
+    return _backward(weights, _forward(weights, watch))
 
 
 class Weights:
     """W1 = M^{-1} and W2 = M^{-1} H_p M^{-1}, kept current while points are added and removed."""
 
-    def __init__(self, M, mean):
-        self.M, self.mean, self.target = M.copy(), mean, factor_of(mean)
+    def __init__(self, problem, M):
+        self.problem, self.M, self.target = problem, M, factor_of(problem.mean)
+        self.changes = []  # (row, sign) since M
         self.compute()
 
     def compute(self):
         """W1 and W2 from M, at 2 d~^3 multiply-adds."""
+        X, h = self.problem.X, self.problem.h
+        if self.changes:
+            rows, signs = map(list, zip(*self.changes, strict=True))
+            self.M = self.M + weighted_information(X[rows], h[rows], np.array(signs, float))
+            self.changes = []
         self.W1 = inverse(self.M.copy())
         self.W2 = from_lower(blas.dsyrk(1.0, self.W1 @ self.target, lower=1))
-        self.start = np.vdot(self.W2, self.mean)
+        self.start = np.vdot(self.W2, self.problem.mean)
         self.growth = 1.0  # largest factor by which one change lowered or raised a direction of W1
 
-    def change(self, U, sign):
-        """M becomes M + sign U U^T; U (d~, k), sign 1 or -1. Cost: 6 k d~^2, or 2 d~^3 if afresh.
+    def change(self, i, sign):
+        """M becomes M + sign H(x_i); sign 1 or -1. Cost: 3 k d~^2, or 2 d~^3 if afresh.
 
-        With V = W1 U, I + sign U^T V = E diag(v) E^T and R = E diag(v)^{-1/2}, let A = V R and
-        B = sign W2 U R - A (R^T U^T W2 U R) / 2. Then W1 loses sign A A^T, and W2 loses
-        A B^T + B A^T. The error relative to the scores is about that of one rounding, times the
-        largest v or 1/v, times what the size trace(W2 H_p) of W2 has lost since W2 was made.
+        H(x_i) = U U^T with U = R (x) x of k columns. With V = W1 U, I + sign U^T V = E diag(v) E^T
+        and S = E diag(v)^{-1/2}, let A = V S and B = sign W2 U S - A (S^T U^T W2 U S) / 2. Then W1
+        loses sign A A^T, and W2 loses A B^T + B A^T. The error relative to the scores is about
+        that of one rounding, times the largest v or 1/v, times what the size trace(W2 H_p) of W2
+        has lost since W2 was made.
         """
-        self.M += sign * (U @ U.T)
-        V, V2 = self.W1 @ U, self.W2 @ U
-        v, E = np.linalg.eigh(np.eye(U.shape[1]) + sign * (U.T @ V))
+        x, h = self.problem.X[i], self.problem.h[i]
+        k, d = len(h), len(x)
+        R = curvature_root(h, self.problem.reference[i])
+        self.changes.append((i, sign))
+        V, V2 = ((W.reshape(-1, d) @ x).reshape(-1, k) @ R for W in (self.W1, self.W2))
+        inner, inner2 = (R.T @ (x @ Z.reshape(k, d, k)) for Z in (V, V2))
+        v, E = np.linalg.eigh(np.eye(k) + sign * inner)
         if v[0] * LARGEST_LOSS <= 1 or v[-1] >= LARGEST_LOSS:
             return self.compute()
         self.growth = max(self.growth, v[-1], 1 / v[0])
-        R = E / np.sqrt(v)
-        A = V @ R
-        B = sign * (V2 @ R) - A @ (R.T @ (U.T @ V2) @ R) / 2
-        self.W1 -= sign * (A @ A.T)
-        self.W2 -= np.hstack([A, B]) @ np.hstack([B, A]).T
-        size = min(self.start, np.vdot(self.W2, self.mean))
+        S = E / np.sqrt(v)
+        A = V @ S
+        B = sign * (V2 @ S) - A @ (S.T @ inner2 @ S) / 2
+        # .T: the order BLAS wants; only the lower half is computed
+        self.W1 = from_lower(blas.dsyrk(-sign, A, 1.0, self.W1.T, lower=1, overwrite_c=1))
+        self.W2 = from_lower(blas.dsyr2k(-1.0, A, B, 1.0, self.W2.T, lower=1, overwrite_c=1))
+        size = min(self.start, np.vdot(self.W2, self.problem.mean))
         if not self.growth * self.start < LARGEST_LOSS * size:
             self.compute()
 
 
-def _forward(problem, weights, watch=None):
+def _forward(weights, watch=None):
     """Rows of the first 2b picks (fewer if the pool is smaller); ``weights`` follow them."""
+    problem, memory = weights.problem, {}
     allowed = np.ones(len(problem.X), dtype=bool)
     picked = []
     for _ in range(min(2 * problem.budget, len(allowed))):
-        i, _ = best_point(problem, weights.W1, weights.W2, allowed)
+        i, _ = best_point(problem, weights.W1, weights.W2, allowed, memory)
         if watch is not None:
             watch(i, all_scores(problem, weights.W1, weights.W2))
         picked.append(i)
         allowed[i] = False
-        weights.change(_root(problem, i), 1)
+        weights.change(i, 1)
     return picked
 
 
-def _backward(problem, weights, picked):
+def _backward(weights, picked):
     """Remove points until ``budget`` are left."""
     weights.compute()  # what a removal costs is more sensitive to W1 than what an addition gains
     picked = list(picked)
-    while len(picked) > problem.budget:
-        loss = _removal_loss(problem, picked, weights.W1, weights.W2)
+    while len(picked) > weights.problem.budget:
+        loss = _removal_loss(weights, picked)
         ties = np.flatnonzero(loss <= loss.min() * (1 + TIE))
         i = max(picked[t] for t in ties)
         picked.remove(i)
-        weights.change(_root(problem, i), -1)
+        weights.change(i, -1)
     return np.array(picked)
 
 
-def _removal_loss(problem, rows, W1, W2):
+def _removal_loss(weights, rows):
     """``trace[(I - G Q1)^{-1} G Q2]`` for every row, by a root R of G: G = R R^T."""
-    X, h = problem.X[rows], problem.h[rows]
-    s = np.sqrt(h)
-    tail = s / (1 + np.sqrt(problem.reference[rows]))[:, None]
-    R = -h[:, :, None] * tail[:, None, :]
-    diagonal = np.arange(h.shape[1])
-    R[:, diagonal, diagonal] += s
-    Q1, Q2 = (np.swapaxes(R, 1, 2) @ quadratic_forms(X, W, h.shape[1]) @ R for W in (W1, W2))
-    return np.trace(np.linalg.solve(np.eye(h.shape[1]) - Q1, Q2), axis1=1, axis2=2)
-
-
-def _root(problem, i):
-    return information_root(problem.X[i], problem.h[i], problem.reference[i])
+    X, h = weights.problem.X[rows], weights.problem.h[rows]
+    k, R = h.shape[1], curvature_root(h, weights.problem.reference[rows])
+    Q1, Q2 = (np.swapaxes(R, 1, 2) @ quadratic_forms(X, W, k) @ R for W in (weights.W1, weights.W2))
+    return np.trace(np.linalg.solve(np.eye(k) - Q1, Q2), axis1=1, axis2=2)

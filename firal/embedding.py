@@ -67,11 +67,11 @@ def spectral_embedding(X, dim, n_neighbors=256, *, progress=None):
     return vectors
 
 
-def neighbor_graph(X, k, report=lambda stage, done, total: None):
+def neighbor_graph(X, k, report=None):
     """Symmetric 0/1 adjacency (N, N), sparse: i and j are joined if either is among the k nearest
     of the other."""
     n = len(X)
-    found = _neighbors(X, k, report)
+    found = _neighbors(X, k, report or reporter(None)[0])
     starts = np.arange(0, n * k + 1, k, dtype=sparse.get_index_dtype(maxval=n * k))
     entries = (np.ones(n * k, dtype=np.int8), found.ravel(), starts)  # 5 bytes per edge
     directed = sparse.csr_array(entries, shape=(n, n))

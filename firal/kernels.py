@@ -46,14 +46,22 @@ def curvature(h):
     return G
 
 
-def information_root(x, h, reference):
-    """U (d~, k) with U U^T = kron(diag(h) - h h^T, x x^T); x (d,), h (k,), reference = 1 - sum h.
+def curvature_root(h, reference):
+    """R (..., k, k) with R R^T = diag(h) - h h^T; h (..., k), reference (...) = 1 - sum h.
 
-    kron(R, x) with R = diag(s) - h s^T / (1 + sqrt(reference)), s = sqrt(h): no cancellation.
+    R = diag(s) - h s^T / (1 + sqrt(reference)) with s = sqrt(h): no cancellation.
     """
     s = np.sqrt(h)
-    R = np.diag(s) - np.outer(h, s / (1 + np.sqrt(reference)))
-    return np.kron(R, x[:, None])
+    tail = s / (1 + np.sqrt(reference))[..., None]
+    R = -h[..., :, None] * tail[..., None, :]
+    diagonal = np.arange(h.shape[-1])
+    R[..., diagonal, diagonal] += s
+    return R
+
+
+def information_root(x, h, reference):
+    """U (d~, k) with U U^T = kron(diag(h) - h h^T, x x^T); x (d,), h (k,), reference 1 - sum h."""
+    return np.kron(curvature_root(h, reference), x[:, None])
 
 
 def weighted_information(X, h, weights):
@@ -161,12 +169,12 @@ def _packed_curvature(h, weights=1.0):
 
 def packed_coefficients(W, d, k):
     """Row (k, l) holds c_ab with ``x^T W_kl x = sum_{a<=b} c_ab x_a x_b``; k <= l."""
-    rows, columns = _pairs(k)
+    blocks = W.reshape(k, d, k, d).transpose(0, 2, 1, 3)[_pairs(k)]  # (k(k+1)/2, d, d)
     a, b = _pairs(d)
-    W = W.reshape(k, d, k, d)
-    lower = W[rows[:, None], b, columns[:, None], a]
-    lower[:, a == b] = 0
-    return W[rows[:, None], a, columns[:, None], b] + lower
+    both = (blocks + blocks.transpose(0, 2, 1)).reshape(-1, d * d)
+    out = np.take(both, a * d + b, axis=1)
+    out[:, _is_diagonal(d)] /= 2
+    return out
 
 
 @lru_cache(maxsize=16)

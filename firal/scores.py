@@ -13,15 +13,21 @@ derivative at s = 0 of log|det| of the bordered matrix
     [          1^T            -h_c ]
 
 taken along by symmetric elimination. All its pivots but the last are positive and the last is
-negative, whatever h: nothing cancels, and neither eigenvectors nor roots per point are needed.
+negative, whatever h: nothing cancels, and neither eigenvectors nor factors of G are needed.
 
 **Single precision looks, double precision decides.** Only the best point is wanted. So all scores
 are computed in float32 first, at less than half the price, and again in float64 for the points
 within ``MARGIN`` of the best. The same is done for a sample of the pool, to see how far off float32
 is on this problem: if the error is not well below ``MARGIN``, all scores are computed in float64.
+
+**Memory is used again.** A run asks for the best point of one pool many times. Fresh memory costs
+as much as the arithmetic in it, so the caller keeps a dictionary ``memory`` from call to call. It
+also holds the products x_a x_b of the whole pool, when they take little space.
 """
 
 from __future__ import annotations
+
+import math
 
 import numpy as np
 
@@ -33,34 +39,36 @@ TIE = 1e-9  # scores within this relative distance of the best are ties: the low
 MARGIN = 1e-3  # float32 scores this far below the best are not looked at again
 SAMPLE = 32  # every so manieth point, but at least so many points, tests the float32 scores
 WORTH = 5 * 10**6  # from this m d~^2 / 4 on, two passes are quicker than one in float64
+PRODUCT_BYTES = 64 * 2**20  # products x_a x_b are kept up to this size
 
 
-def best_point(problem, W1, W2, allowed):
+def best_point(problem, W1, W2, allowed, memory=None):
     """Row with the largest score among ``allowed`` (m,) bool, and that score (float64).
 
-    Rows within ``TIE`` of the largest are equal, and the lowest of them is returned.
+    Rows within ``TIE`` of the largest are equal, and the lowest of them is returned. ``memory``
+    is a dictionary, empty at first, to be handed over in all calls for one problem.
     Cost: m d~^2 / 2 multiply-adds for the pool and m c^3 / 2 for the eliminations, in float32.
     """
-    coefficients = _coefficients(problem, W1, W2)
+    memory = {} if memory is None else memory
     rows = None
     if len(problem.X) * problem.size**2 / 4 >= WORTH:
-        rows, exact = _screen(problem, coefficients, allowed)
+        rows, exact = _screen(problem, W1, W2, allowed, memory)
     if rows is None:
         rows = np.flatnonzero(allowed)
-        exact = _scores(problem, coefficients)[rows]
+        exact = _scores(problem, W1, W2, np.float64, {})[rows]
     ties = np.flatnonzero(exact >= exact.max() * (1 - TIE))
     return int(rows[ties[0]]), float(exact[ties[0]])
 
 
 def all_scores(problem, W1, W2):
     """Score of every pool point (m,), in float64."""
-    return _scores(problem, _coefficients(problem, W1, W2))
+    return _scores(problem, W1, W2, np.float64, {})
 
 
-def _screen(problem, coefficients, allowed):
+def _screen(problem, W1, W2, allowed, memory):
     """Ascending rows that may be the best and their float64 scores; (None, None) if unsure."""
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        rough = _scores(problem, coefficients.astype(np.float32))
+        rough = _scores(problem, W1, W2, np.float32, memory)
     best = rough[allowed].max()
     if not (np.isfinite(rough).all() and best > 0):
         return None, None
@@ -74,71 +82,88 @@ def _screen(problem, coefficients, allowed):
     few = problem._replace(
         X=problem.X[checked], h=problem.h[checked], reference=problem.reference[checked]
     )
-    exact = _scores(few, coefficients)
+    exact = _scores(few, W1, W2, np.float64, {})
     if np.abs(exact - rough[checked]).max() > best * MARGIN / 8:
         return None, None
     kept = close[checked]
     return checked[kept], exact[kept]
 
 
-def _coefficients(problem, W1, W2):
-    d, k = problem.X.shape[1], problem.h.shape[1]
-    return np.vstack([kernels.packed_coefficients(W, d, k) for W in (W1, W2)])
-
-
-def _scores(problem, coefficients):
-    """All scores, in the type of ``coefficients``: one matrix product, then elimination."""
+def _scores(problem, W1, W2, dtype, memory):
+    """All scores, in float32 or float64: one matrix product, then elimination."""
     X, h, reference = problem.X, problem.h, problem.reference
-    (m, d), pairs, dtype = X.shape, len(coefficients) // 2, coefficients.dtype
-    scores = np.empty(m, dtype)
-    bytes_per_point = dtype.itemsize * (d * d // 2 + 3 * pairs)
+    (m, d), k, dtype = X.shape, h.shape[1], np.dtype(dtype)
+    coefficients = np.vstack(
+        [kernels.packed_coefficients(W.astype(dtype, copy=False), d, k) for W in (W1, W2)]
+    )
+    pairs, scores = len(coefficients) // 2, np.empty(m, dtype)
+    bytes_per_point = dtype.itemsize * (d * d // 2 + 6 * pairs)
+    keep_products = dtype.itemsize * m * d * d // 2 <= PRODUCT_BYTES
 
     def fill(part):
+        mine = memory.setdefault(part.start, {})
         for inner in kernels.pool_blocks(part.stop - part.start, bytes_per_point, BLOCK_BYTES):
             block = slice(part.start + inner.start, part.start + inner.stop)
-            forms = coefficients @ kernels.packed_products(X[block].astype(dtype, copy=False))
+            products = mine.get(block.start)
+            if products is None:
+                products = kernels.packed_products(X[block].astype(dtype, copy=False))
+                if keep_products:
+                    mine[block.start] = products
+            n = products.shape[1]
+            forms = np.matmul(
+                coefficients, products, out=_room(mine, "forms", (2 * pairs, n), dtype)
+            )
             scores[block] = bordered_derivative(
                 forms[:pairs],
                 forms[pairs:],
                 h[block].T.astype(dtype, copy=False),
                 reference[block].astype(dtype, copy=False),
+                _room(mine, "rows", (2, k, k + 1, n), dtype),
             )
 
     by_parts(m, problem.threads, fill)
     return scores
 
 
-def bordered_derivative(T, dT, h, reference):
+def _room(memory, name, shape, dtype):
+    """Uninitialized memory of this shape, taken from what is there if it is enough."""
+    size = math.prod(shape)
+    if name not in memory or memory[name].size < size:
+        memory[name] = np.empty(size, dtype)
+    return memory[name][:size].reshape(shape)
+
+
+def bordered_derivative(T, dT, h, reference, room=None):
     """d/ds log|det [[diag(1/h) + T + s dT, 1], [1^T, -reference]]| at s = 0, for many points.
 
     T and dT (k(k+1)/2, n) hold the pairs (0,0), (0,1), .., (1,1), .. of symmetric k x k matrices,
-    h is (k, n), reference (n,); T and dT are overwritten. Pivot p with derivative dp adds dp / p;
-    with column t, c = t / p and w = dt - c dp / 2 the rest changes by -c t^T and -(c w^T + w c^T).
+    h is (k, n), reference (n,); ``room``, if given, is (2, k, k+1, n) to be overwritten.
+    Row j of the elimination starts as row j of the matrix, from the diagonal on, and loses
+
+        sum_{p<j} a_p[j] a_p     and, its derivative,     sum_{p<j} (a_p[j] b_p + b_p[j] a_p)
+
+    where a_p = t / sqrt(t_0) and b_p = (dt - t dt_0 / (2 t_0)) / sqrt(t_0) if row p ended as t with
+    derivative dt. The pivot t_0 adds dt_0 / t_0 to the result. The border is the last column.
     """
     (k, n), dtype = h.shape, T.dtype
     smallest = 1e-290 if dtype == np.float64 else 1e-35  # a class of probability 0 drops out
-    starts = [r * k - r * (r - 1) // 2 for r in range(k)]
-    T = [T[start : start + k - r] for r, start in enumerate(starts)]
-    dT = [dT[start : start + k - r] for r, start in enumerate(starts)]
-    border, dborder = np.ones((k, n), dtype), np.zeros((k, n), dtype)
-    corner, dcorner = -reference, np.zeros(n, dtype)
-    total, product = np.zeros(n, dtype), np.empty((k, n), dtype)
+    A, B = np.empty((2, k, k + 1, n), dtype) if room is None else room
+    total, start = np.zeros(n, dtype), 0
     for j in range(k):
-        t, dt = T[j], dT[j]
-        p = t[0] + 1 / np.maximum(h[j], smallest)
-        dp = dt[0]
-        total += dp / p
-        c = t[1:] / p
-        w = dt[1:] - c * (dp / 2)
-        c_border = border[j] / p
-        w_border = dborder[j] - c_border * (dp / 2)
-        for r in range(k - 1 - j):
-            rest, buffer = j + 1 + r, product[: k - 1 - j - r]
-            T[rest] -= np.multiply(c[r], t[r + 1 :], out=buffer)
-            dT[rest] -= np.multiply(c[r], w[r:], out=buffer)
-            dT[rest] -= np.multiply(w[r], c[r:], out=buffer)
-        corner = corner - c_border * border[j]
-        dcorner -= 2 * c_border * w_border
-        border[j + 1 :] -= c * border[j]
-        dborder[j + 1 :] -= c * w_border + w * c_border
-    return total + dcorner / corner
+        t, dt = A[j, j:], B[j, j:]
+        t[:-1], t[-1] = T[start : start + k - j], 1
+        dt[:-1], dt[-1] = dT[start : start + k - j], 0
+        t[0] += 1 / np.maximum(h[j], smallest)
+        start += k - j
+        if j:
+            t -= np.einsum("pn,psn->sn", A[:j, j], A[:j, j:])
+            dt -= np.einsum("pn,psn->sn", A[:j, j], B[:j, j:])
+            dt -= np.einsum("pn,psn->sn", B[:j, j], A[:j, j:])
+        ratio, scale = dt[0] / t[0], 1 / np.sqrt(t[0])
+        total += ratio
+        t *= scale
+        dt *= scale
+        dt -= t * (ratio / 2)
+    a, b = A[:, k], B[:, k]
+    corner = reference + np.einsum("pn,pn->n", a, a)
+    return total + 2 * np.einsum("pn,pn->n", a, b) / corner

@@ -63,6 +63,7 @@ class Rounding(NamedTuple):
     share: np.ndarray  # D = labeled information / b
     white_share: np.ndarray  # C^{-1} D C^{-T}
     spectra: dict  # digest of the picked points -> eigenvalues of sum_l H~_{i_l}
+    memory: dict  # what firal.scores uses again
 
 
 def sparsify(pool, labeled, theta, z, budget, eta, *, replace=False, watch=None):
@@ -107,7 +108,7 @@ def prepare_rounding(problem, z):
     share = problem.labeled / problem.budget
     half = blas.dtrsm(1.0, factor, share, lower=1)
     white_share = blas.dtrsm(1.0, factor, half, lower=1, side=1, trans_a=1)
-    return Rounding(problem, Sigma, factor, share, (white_share + white_share.T) / 2, {})
+    return Rounding(problem, Sigma, factor, share, (white_share + white_share.T) / 2, {}, {})
 
 
 def run(rounding, eta, replace, report=None, watch=None):
@@ -123,7 +124,7 @@ def run(rounding, eta, replace, report=None, watch=None):
         W1 = inverse(nu * Sigma + eta * (picked + rounding.share))
         half = blas.dtrmm(1.0, rounding.factor, W1.T, side=1, lower=1)  # W1 C
         W2 = from_lower(blas.dsyrk(1.0, half, lower=1))
-        i, score = best_point(problem, eta * W1, W2, allowed)
+        i, score = best_point(problem, eta * W1, W2, allowed, rounding.memory)
         constant = np.sum(1 / (nu + eta * spectrum)) - np.vdot(W1, Sigma)
         gains.append(constant / eta + score)
         if watch is not None:

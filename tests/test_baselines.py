@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from reference_select import tiny_problem
 
 from firal import baselines
-from firal.bait import Weights, _backward, _forward, _root, bait
+from firal.bait import Weights, _backward, _forward, bait
 from firal.baselines import STRATEGIES
 from firal.problem import prepare
 from firal.selection import select
@@ -172,7 +172,7 @@ def test_forward_step_is_the_best_single_addition(seed):
     pool, labeled, theta = problem(seed, m=12, d=2)
     H, H_p, start = literal.setting(pool, labeled, theta, 0.5)
     prepared = prepare(pool, labeled, theta, 3)
-    picked = _forward(prepared, Weights(prepared.labeled + 0.5 * prepared.mean, prepared.mean))
+    picked = _forward(Weights(prepared, prepared.labeled + 0.5 * prepared.mean))
     assert len(picked) == 6
     for step, i in enumerate(picked):
         values = {
@@ -192,10 +192,10 @@ def test_backward_step_is_the_best_single_removal(seed):
     H, H_p, start = literal.setting(pool, labeled, theta, 1.0)
     for keep in range(7, 0, -1):
         prepared = prepare(pool, labeled, theta, keep)
-        weights = Weights(prepared.labeled + prepared.mean, prepared.mean)
+        weights = Weights(prepared, prepared.labeled + prepared.mean)
         for i in picked:
-            weights.change(_root(prepared, i), 1)
-        left = _backward(prepared, weights, picked).tolist()
+            weights.change(i, 1)
+        left = _backward(weights, picked).tolist()
         values = {
             subset: literal.value(H, H_p, start, subset)
             for subset in itertools.combinations(picked, keep)

@@ -66,12 +66,12 @@ def test_float32_is_used_and_decides_nothing(m, d, c):
     W1 = np.linalg.inv(problem.labeled + problem.mean)
     W2 = W1 @ problem.mean @ W1
     allowed = np.full(m, True)
-    rows, exact = scores._screen(problem, scores._coefficients(problem, W1, W2), allowed)
+    rows, exact = scores._screen(problem, W1, W2, allowed, {})
     wide = scores.all_scores(problem, W1, W2)
     assert rows is not None and len(rows) < m / 10
     assert exact == pytest.approx(wide[rows], rel=1e-12)
     assert set(np.flatnonzero(wide >= wide.max() * (1 - scores.MARGIN / 2))) <= set(rows)
-    narrow = scores._scores(problem, scores._coefficients(problem, W1, W2).astype(np.float32))
+    narrow = scores._scores(problem, W1, W2, np.float32, {})
     error = np.abs(narrow - wide).max() / wide.max()
     assert narrow.dtype == np.float32 and 0 < error < scores.MARGIN / 50
 
@@ -82,7 +82,7 @@ def test_numbers_beyond_float32_fall_back(factor):
     W1 = np.linalg.inv(problem.labeled + problem.mean)
     W2 = W1 @ problem.mean @ W1 * factor
     allowed = np.full(200, True)
-    assert scores._screen(problem, scores._coefficients(problem, W1, W2), allowed)[0] is None
+    assert scores._screen(problem, W1, W2, allowed, {})[0] is None
     wide = scores.all_scores(problem, W1, W2)
     assert scores.best_point(problem, W1, W2, allowed)[0] == int(np.argmax(wide))
 
@@ -93,15 +93,15 @@ def test_a_float32_error_above_the_margin_is_noticed(monkeypatch):
     W2 = W1 @ problem.mean @ W1
     allowed, right = np.full(400, True), scores._scores
 
-    def blurred(problem, coefficients):
-        found = right(problem, coefficients)
-        if coefficients.dtype == np.float32:
+    def blurred(problem, W1, W2, dtype, memory):
+        found = right(problem, W1, W2, dtype, memory)
+        if dtype == np.float32:
             found *= 1 + 0.01 * rng.normal(size=len(found)).astype(np.float32)
         return found
 
     monkeypatch.setattr(scores, "_scores", blurred)
-    assert scores._screen(problem, scores._coefficients(problem, W1, W2), allowed)[0] is None
-    wide = right(problem, scores._coefficients(problem, W1, W2))
+    assert scores._screen(problem, W1, W2, allowed, {})[0] is None
+    wide = right(problem, W1, W2, np.float64, {})
     assert scores.best_point(problem, W1, W2, allowed)[0] == int(np.argmax(wide))
 
 
@@ -126,6 +126,10 @@ def test_root_of_the_information():
         assert U @ U.T == pytest.approx(expected, abs=1e-15)
 
 
+def root(problem, i):
+    return information_root(problem.X[i], problem.h[i], problem.reference[i])
+
+
 def literal_weights(M, mean):
     W1 = np.linalg.inv(M)
     return W1, W1 @ mean @ W1
@@ -135,17 +139,17 @@ def literal_weights(M, mean):
 @settings(max_examples=50)
 def test_weights_follow_points_that_come_and_go(seed, d, c, power):
     problem, rng = prepared(seed, 40, d, c)
-    weights = bait.Weights(10.0**power * problem.mean, problem.mean)
+    weights = bait.Weights(problem, 10.0**power * problem.mean)
     M, inside = 10.0**power * problem.mean, []
     for _ in range(30):
         outside = np.setdiff1d(np.arange(40), inside)
         add = len(inside) <= 2 * d or rng.random() < 0.6
         i = int(rng.choice(outside if add else inside))
         (inside.append if add else inside.remove)(i)
-        weights.change(bait._root(problem, i), 1 if add else -1)
+        weights.change(i, 1 if add else -1)
         M = 10.0**power * problem.mean
         for j in inside:
-            U = bait._root(problem, j)
+            U = root(problem, j)
             M = M + U @ U.T
         # in coordinates where H_p is the identity, relative to the largest entry
         L = np.linalg.cholesky(problem.mean)
@@ -159,17 +163,17 @@ def test_weights_follow_points_that_come_and_go(seed, d, c, power):
 def test_without_fresh_starts_a_weak_prior_would_ruin_the_weights(monkeypatch):
     """Negative control: the guard against lost digits is needed."""
     problem, _ = prepared(5, 40, 3, 3)
-    weights = bait.Weights(1e-8 * problem.mean, problem.mean)
-    naive = bait.Weights(1e-8 * problem.mean, problem.mean)
+    weights = bait.Weights(problem, 1e-8 * problem.mean)
+    naive = bait.Weights(problem, 1e-8 * problem.mean)
     naive.compute = lambda: None
     M = 1e-8 * problem.mean
     for i in range(12):
-        U = bait._root(problem, i)
+        U = root(problem, i)
         M = M + U @ U.T
-        weights.change(U, 1)
+        weights.change(i, 1)
         with monkeypatch.context() as patch:
             patch.setattr(bait, "LARGEST_LOSS", 1e200)
-            naive.change(U, 1)
+            naive.change(i, 1)
     W1 = np.linalg.inv(M)
     errors = [np.abs(w.W1 - W1).max() / np.abs(W1).max() for w in (weights, naive)]
     assert errors[0] < 1e-13 and errors[1] > 1e-10
