@@ -202,6 +202,8 @@ def _newton(X, y, c, ridge, tol, max_iter, scales, basis):
                 exists = theta.size <= PROGRAM_LIMIT and _not_separable(X, y, c)
         descent = np.sum(slope * step)
         rounding = 1e-14 * max(1.0, value)
+        if exists and relative <= tol and -descent <= rounding:
+            break  # the loss cannot get smaller, and the step still proves nothing
         length = 1.0
         while True:
             trial = theta + length * step
@@ -214,7 +216,7 @@ def _newton(X, y, c, ridge, tol, max_iter, scales, basis):
         slope = residual @ X / n + ridge * theta
     if not exists and theta.size <= PROGRAM_LIMIT:
         _not_separable(X, y, c)
-    return Fit(theta, False, max_iter, norm)
+    return Fit(theta, False, iteration, norm)
 
 
 def _not_separable(X, y, c):

@@ -12,6 +12,7 @@ The ERM does not exist when the labels are separable. Such a run has the risk Na
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
@@ -235,7 +236,7 @@ class Risk:
 
 
 def fit_from(X, y, start):
-    """The ERM by Newton's method from ``start`` (c-1, d), or None when it does not exist.
+    """The ERM by Newton's method from ``start`` (c-1, d), or None if there is none in reach.
 
     The minimizer is unique, so the start changes the time only. A final Newton step that moves no
     difference of logits by 1 or more proves that the minimizer exists (``firal.separation``); when
@@ -261,10 +262,13 @@ def fit_from(X, y, start):
             return theta
         if not largest < 1e3:
             break
-    try:
-        return fit(X, y, c).theta
-    except ValueError:  # separable labels, or a class without a label
-        return None
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # not converged: None says it
+        try:
+            found = fit(X, y, c)
+        except ValueError:  # separable labels, or a class without a label
+            return None
+    return found.theta if found.converged else None
 
 
 def _one_seed(setting, operation, amounts, sizes, seed_sequence):

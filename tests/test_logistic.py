@@ -13,6 +13,7 @@ from sklearn.linear_model import LogisticRegression
 
 from firal import logistic
 from firal.designs import draw_labels
+from firal.separation import separating_direction
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -245,6 +246,19 @@ def test_fit_of_float32_points_works_in_float64():
     fit = logistic.fit(single, y, 3)
     assert fit.theta.dtype == np.float64
     np.testing.assert_allclose(fit.theta, logistic.fit(single.astype(float), y, 3).theta)
+
+
+def test_no_steps_in_the_noise_towards_a_minimizer_beyond_rounding():
+    """It exists, but long before it the loss is minimal to rounding: not reached, and said so."""
+    rng = np.random.default_rng(1225)
+    rng.integers(2, 5), rng.integers(3, 6), rng.integers(15, 60)  # as when this seed was found
+    X = 5 * rng.standard_normal((35, 3)) + 5 * rng.standard_normal(3)
+    p = logistic.softmax(X, rng.standard_normal((3, 3)))
+    y = (rng.random((35, 1)) > p.cumsum(axis=1)[:, :-1]).sum(axis=1)
+    assert separating_direction(X, y, 4) is None
+    with pytest.warns(RuntimeWarning, match="larger ridge"):
+        found = logistic.fit(X, y, 4)
+    assert not found.converged and found.iterations < 45 and found.gradient_norm < 1e-12
 
 
 X3, Y3, T23 = np.ones((4, 3)), [0, 1, 2, 0], np.ones((2, 3))
