@@ -115,7 +115,7 @@ def goals(path):
 
 def goal_table(root):
     """Markdown: one row per chapter with its learning goals."""
-    lines = [":::{list-table}", ":header-rows: 1", ":widths: 25 75", ""]
+    lines = [":::{list-table}", ":header-rows: 1", ":widths: 25 75", ":class: longtable", ""]
     lines += ["* - chapter", "  - what you will learn"]
     for chapter, *_ in contents(root):
         if chapter.suffix == ".md" and (items := goals(chapter)):

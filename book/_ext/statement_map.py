@@ -2,9 +2,11 @@
 
 Made from ``depends`` in ``book/claims.yml`` and from the verdicts of the executed notebooks. In
 HTML it is an inline SVG: every box is a link to its statement, and pointing at a box, or moving to
-it with the Tab key, marks what it rests on and what rests on it. Other builders get a list.
+it with the Tab key, marks what it rests on and what rests on it. The PDF has the same drawing,
+and a list. Pages are read once for all builders, so each format stands in its own block.
 """
 
+import posixpath
 from html import escape
 
 from generated import Generated, registry_sources
@@ -21,6 +23,11 @@ NAMES = {
     "cor": "Cor.",
     "rem": "Rem.",
     "alg": "Alg.",
+}
+PENS = {
+    "holds": "green!45!black,thick",
+    "holds-corrected": "orange!75!black,thick,dashed",
+    "differs": "red!75!black,ultra thick",
 }
 
 SCRIPT = """(function(){const root=document.getElementById("statement-map");
@@ -87,8 +94,8 @@ def short_name(name):
     return f"{NAMES[kind]} {number}" if kind in NAMES else "text"
 
 
-def svg(items, link):
-    """The drawing; ``link(id)`` gives where a box leads."""
+def layout(items):
+    """What each item uses, (x, y) of the corner of its box, width and height of the drawing."""
     uses = {i: [j for j in entry["depends"] if j in items] for i, (entry, _) in items.items()}
     free = [i for i in uses if not uses[i] and not any(i in u for u in uses.values())]
     layers = columns({i: u for i, u in uses.items() if i not in free})
@@ -106,6 +113,12 @@ def svg(items, link):
         )
     width = len(layers) * (WIDTH + GAP_X) - GAP_X + 4
     height = max(y for _, y in place.values()) + HEIGHT + 4
+    return uses, place, width, height
+
+
+def svg(items, link):
+    """The drawing; ``link(id)`` gives where a box leads."""
+    uses, place, width, height = layout(items)
     parts = []
     for i, needed in uses.items():
         for j in needed:
@@ -136,6 +149,35 @@ def svg(items, link):
     )
 
 
+def tikz(items):
+    """The drawing for the PDF, as wide as the text."""
+    uses, place, *_ = layout(items)
+    parts = [
+        r"\noindent\resizebox{\linewidth}{!}{\begin{tikzpicture}[x=1bp,y=-1bp]",
+        r"\sffamily\fontsize{12.5}{15}\selectfont",
+    ]
+    for i, needed in uses.items():
+        for j in needed:
+            (x0, y0), (x1, y1) = place[j], place[i]
+            x0, y0, y1 = x0 + WIDTH, y0 + HEIGHT / 2, y1 + HEIGHT / 2
+            middle = (x0 + x1) / 2
+            parts.append(
+                rf"\draw[gray!60] ({x0:.0f},{y0:.0f}) .. controls ({middle:.0f},{y0:.0f}) "
+                rf"and ({middle:.0f},{y1:.0f}) .. ({x1:.0f},{y1:.0f});"
+            )
+    for i, (x, y) in place.items():
+        entry, verdict = items[i]
+        page = f"book/{entry['chapter']}:" + (i if i.split("-")[0] in NAMES else ":doc")
+        label = f"{VERDICTS[verdict][0]} {short_name(i)}"
+        parts.append(
+            rf"\draw[{PENS.get(verdict, 'black')},fill=white,rounded corners=3bp] "
+            rf"({x:.0f},{y:.0f}) rectangle +({WIDTH},{HEIGHT});"
+            rf"\node at ({x + WIDTH / 2:.0f},{y + HEIGHT / 2:.0f}) "
+            rf"{{\hyperref[\detokenize{{{page}}}]{{{label}}}}};"
+        )
+    return "\n".join([*parts, r"\end{tikzpicture}}"])
+
+
 def listing(items):
     """The same as Markdown lines: what every statement rests on."""
     lines = []
@@ -151,15 +193,17 @@ class StatementMap(Generated):
 
     def markdown(self, root):
         items = statements(outcomes(root))
-        if self.env.app.builder.format != "html":
-            return listing(items)
-        here = self.env.docname
+        here = posixpath.dirname(self.env.docname)
 
         def link(i):
-            page = self.env.app.builder.get_relative_uri(here, f"book/{items[i][0]['chapter']}")
+            page = posixpath.relpath(f"book/{items[i][0]['chapter']}.html", here)
             return f"{page}#{i}" if i.split("-")[0] in NAMES else page
 
-        return ["```{raw} html", *svg(items, link).splitlines(), "```"]
+        return [
+            *("```{raw} html", *svg(items, link).splitlines(), "```", ""),
+            *("```{raw} latex", *tikz(items).splitlines(), "```", ""),
+            *("````{only} not html", *listing(items), "````"),
+        ]
 
 
 def setup(app):

@@ -1,0 +1,119 @@
+"""What the PDF needs and the HTML pages do not.
+
+- The parts of ``_toc.yml`` are parts, and the home page is one chapter before them.
+- A proof is text that ends with a box, not a framed note without a title.
+- References to exercises lead to them (sphinx-exercise sets another label).
+- Tables wider than the page get columns in proportion to what stands in them.
+- The list of references has one heading.
+"""
+
+import re
+
+import yaml
+from docutils import nodes
+from sphinx import addnodes
+from sphinx_exercise.nodes import exercise_enumerable_node, exercise_node
+from sphinx_proof.nodes import proof_node
+
+HOME = "About this book"
+LINE = 88  # characters that fit beside each other in a table
+QED = r"\par\nopagebreak\noindent\hspace*{\fill}\ensuremath{\square}\par"
+
+
+def arrange(app, doctree, docname):
+    if app.builder.format != "latex":
+        return
+    parts = yaml.safe_load((app.srcdir / "_toc.yml").read_text(encoding="utf8")).get("parts", [])
+    set_parts(doctree, {part["chapters"][0]["file"]: part["caption"] for part in parts})
+    for parent, proof in inside(doctree, proof_node):
+        place = parent.index(proof)
+        parent[place : place + 1] = unframed(proof)
+    exercises = getattr(app.env, "sphinx_exercise_registry", {})
+    for parent, exercise in inside(doctree, (exercise_node, exercise_enumerable_node)):
+        label = f"{exercises[exercise['label']]['docname']}:{exercise['label']}"
+        target = _latex(rf"\phantomsection\label{{\detokenize{{{label}}}}}")
+        parent.insert(parent.index(exercise), target)
+    for table in doctree.findall(nodes.table):
+        fit(table)
+    for _, page in inside(doctree, addnodes.start_of_file):
+        title = page.next_node(nodes.title)
+        if title is not None and page.astext().strip() == title.astext():  # of the references
+            page.next_node(nodes.section).remove(title)
+
+
+def inside(doctree, kinds):
+    """(parent, node) of the nodes of these kinds; some nodes do not know their parent."""
+    parents = list(doctree.findall(nodes.Element))
+    return [(p, node) for p in parents for node in p.children if isinstance(node, kinds)]
+
+
+def set_parts(doctree, captions):
+    """``\\part`` before the pages that ``captions`` names; what precedes them is a chapter."""
+    pages = inside(doctree, addnodes.start_of_file)
+    first = [(parent, page) for parent, page in pages if page["docname"] in captions]
+    if not first:
+        return
+    top = doctree.next_node(nodes.section)
+    own = [node for node in top[1:] if not any(node.findall(addnodes.start_of_file))]
+    for parent, page in first:
+        title = captions[page["docname"]]
+        parent.insert(parent.index(page), _latex(rf"\part{{{title}}}"))
+    home = nodes.section("", nodes.title("", HOME), ids=["about-this-book"])
+    top.insert(1, home)
+    top.children = [node for node in top if node not in own]
+    home.extend(own)
+
+
+def unframed(proof):
+    """The blocks of a proof, with its first word set off and a box at its end."""
+    blocks = list(proof[0].children)
+    start = blocks[0][0]
+    if isinstance(start, nodes.Text) and start.startswith("Proof."):
+        rest = nodes.Text(start.removeprefix("Proof."))
+        blocks[0].replace(start, [nodes.strong("", "Proof."), rest])
+    return [*blocks, _latex(QED)]
+
+
+def fit(table):
+    """Set the widths of the columns of a table that is too wide, unless the source gives them."""
+    columns = list(table.findall(nodes.colspec))
+    rows = [list(row) for row in table.findall(nodes.row)]
+    if "colwidths-given" in table["classes"] or any(len(row) != len(columns) for row in rows):
+        return
+    lengths = [[_length(row[k]) for row in rows] for k in range(len(columns))]
+    if sum(map(max, lengths)) <= LINE:
+        return
+    least = [max(_longest_word(row[k]) for row in rows) + 2 for k in range(len(columns))]
+    mean = [sum(column) / len(column) for column in lengths]
+    spare = max(LINE - sum(least), 0)
+    for k, column in enumerate(columns):
+        column["colwidth"] = round(least[k] + spare * mean[k] / sum(mean))
+    table["classes"].append("colwidths-given")
+
+
+def _pieces(cell):
+    """(text, width of a character) of the words and formulas of a cell."""
+    for leaf in cell.findall(lambda node: isinstance(node, nodes.Text | nodes.math)):
+        if isinstance(leaf, nodes.math):
+            yield re.sub(r"[\s{}_^]", "", re.sub(r"\\[a-zA-Z]+|\\.", "x", leaf.astext())), 1
+        elif isinstance(leaf.parent, nodes.literal):
+            yield leaf.astext(), 1.2
+        elif not isinstance(leaf.parent, nodes.math):
+            yield from ((word, 1) for word in leaf.astext().split())
+
+
+def _length(cell):
+    return sum(len(text) * width + 1 for text, width in _pieces(cell))
+
+
+def _longest_word(cell):
+    return max((min(len(text) * width, LINE / 3) for text, width in _pieces(cell)), default=1)
+
+
+def _latex(text):
+    return nodes.raw("", text, format="latex")
+
+
+def setup(app):
+    app.connect("doctree-resolved", arrange, priority=900)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
