@@ -222,6 +222,10 @@ def test_bait_without_labels_and_with_copies():
     assert np.array_equal(rows, bait(copies, np.empty((0, 3)), theta, 6))
 
 
+def test_bait_keeps_the_lowest_of_equal_points():
+    assert bait(np.ones((6, 1)), None, np.array([[0.3]]), 2).tolist() == [0, 1]
+
+
 def test_bait_prior_is_checked_and_matters():
     pool, labeled, theta = problem(8, m=60, d=4, c=4, n0=0)
     with pytest.raises(ValueError, match="prior must be a finite number > 0, got 0"):

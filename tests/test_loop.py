@@ -14,6 +14,9 @@ from firal.loop import (
     balanced_rows,
     compare,
     paired_differences,
+    read_run,
+    run_path,
+    write_run,
 )
 from firal.selection import select
 
@@ -165,6 +168,17 @@ def test_compare_shares_the_start_and_ignores_jobs_and_the_list_of_strategies():
     assert len(set(map(tuple, first))) == 3  # trials differ
 
 
+def test_a_trial_can_be_repeated_by_hand():
+    X, y = blobs()
+    records = compare(X, y, trials=[2], rounds=1, batch=4, seed=5, strategies=("random",))
+    start, picks = (
+        np.random.default_rng(np.random.SeedSequence(5, spawn_key=(2, k))) for k in range(2)
+    )
+    initial = balanced_rows(y, 1, start)
+    again = active_learning(X, y, initial, "random", rounds=1, batch=4, rng=picks, trial=2)
+    assert all(same(a, b) for a, b in zip(records, again, strict=True))
+
+
 def test_all_labels_accuracy():
     X, y = blobs()
     theta = fit(X, y, 3, 0.1).theta
@@ -241,6 +255,27 @@ def test_a_kept_run_serves_only_the_same_settings(tmp_path, change):
     for a, b in zip(kept, fresh, strict=True):
         assert a.n_labels == b.n_labels and np.array_equal(a.picked, b.picked)
         assert a.accuracy == b.accuracy
+
+
+def test_a_kept_run_is_named_by_all_it_depends_on(tmp_path):
+    X, y = blobs()
+    run = dict(strategy="random", trial=0, pool=X, labels=y, seed=3, batch=4, ridge=1e-3)
+    others = dict(strategy="bait", trial=1, pool=X + 1e-9, labels=y[::-1], seed=34, batch=5)
+    others |= dict(ridge=1e-3 + 1e-9)
+    changes = [{}, *({key: value} for key, value in others.items())]
+    changes += [{"pool": X.reshape(-1, 2)}, {"seed": 1, "batch": 12}, {"seed": 11, "batch": 2}]
+    assert len({run_path(tmp_path, **{**run, **change}) for change in changes}) == len(changes)
+
+
+def test_an_interrupted_write_leaves_no_run(tmp_path, monkeypatch):
+    def interrupted(file, **arrays):
+        file.write(b"half")
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(np, "savez_compressed", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        write_run(tmp_path / "run.npz", [record("random", 0, 0, 0.5)])
+    assert read_run(tmp_path / "run.npz", 0) is None
 
 
 def test_trials_may_be_listed():

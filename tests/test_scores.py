@@ -117,6 +117,23 @@ def test_copies_are_ties_and_the_lowest_allowed_row_wins():
     assert scores.best_point(problem, W, W, allowed) == (i + 200, pytest.approx(score, rel=1e-12))
 
 
+@pytest.mark.parametrize("kept", [0, 2**30])
+def test_blocks_parts_and_memory_used_again_change_nothing(monkeypatch, kept):
+    problem, rng = prepared(7, 300, 3, 4)
+    problem = problem._replace(threads=2)
+    weights = [[symmetric(rng, problem.size, 2) for _ in range(2)] for _ in range(2)]
+    expected = [scores.all_scores(problem, *W) for W in weights]
+    monkeypatch.setattr(scores, "BLOCK_BYTES", 2**12)
+    monkeypatch.setattr(scores, "PRODUCT_BYTES", kept)
+    monkeypatch.setattr("firal.problem.PART", 100)  # two threads, several blocks in each
+    memory = {}
+    for W, wide in zip(weights, expected, strict=True):
+        narrow = scores._scores(problem, *W, np.float32, memory)
+        assert narrow == pytest.approx(wide, rel=1e-4)
+    products = [sum(isinstance(key, int | np.integer) for key in mine) for mine in memory.values()]
+    assert len(products) == 2 and (min(products) > 1 if kept else max(products) == 0)
+
+
 def test_root_of_the_information():
     rng = np.random.default_rng(4)
     for h in ([0.2, 0.3, 0.5], [0.0, 0.4, 0.6], [0.0, 1.0, 0.0], [1e-200, 1.0, 0.0]):
@@ -160,6 +177,17 @@ def test_weights_follow_points_that_come_and_go(seed, d, c, power):
             assert np.abs(found - expected).max() <= 1e-8 * np.abs(expected).max()
 
 
+def test_a_fresh_start_counts_what_came_and_went_once():
+    problem, _ = prepared(8, 40, 3, 3)
+    weights = bait.Weights(problem, problem.mean)
+    for i, sign in ((0, 1), (1, 1), (0, -1), (2, 1)):
+        weights.change(i, sign)
+    M = problem.mean + sum(root(problem, i) @ root(problem, i).T for i in (1, 2))
+    for _ in range(2):
+        weights.compute()
+        assert weights.W1 == pytest.approx(np.linalg.inv(M), rel=1e-9, abs=1e-12)
+
+
 def test_without_fresh_starts_a_weak_prior_would_ruin_the_weights(monkeypatch):
     """Negative control: the guard against lost digits is needed."""
     problem, _ = prepared(5, 40, 3, 3)
@@ -179,7 +207,8 @@ def test_without_fresh_starts_a_weak_prior_would_ruin_the_weights(monkeypatch):
     assert errors[0] < 1e-13 and errors[1] > 1e-10
 
 
-def test_few_fresh_starts_in_an_ordinary_run(monkeypatch):
+@pytest.mark.parametrize("prior", [1.0, 1e-3])
+def test_few_fresh_starts_in_an_ordinary_run(monkeypatch, prior):
     count, compute = [0], bait.Weights.compute
 
     def counted(self):
@@ -189,5 +218,5 @@ def test_few_fresh_starts_in_an_ordinary_run(monkeypatch):
     monkeypatch.setattr(bait.Weights, "compute", counted)
     problem, _ = prepared(6, 300, 8, 6)
     pool, theta = problem.X, np.random.default_rng(6).normal(size=(5, 8))
-    bait.bait(pool, pool[:6], theta, 15)
+    bait.bait(pool, pool[:6], theta, 15, prior=prior)
     assert count[0] <= 6  # of 45 steps

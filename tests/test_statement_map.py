@@ -2,6 +2,8 @@
 
 import re
 import sys
+from html import escape
+from types import SimpleNamespace
 
 import pytest
 from conftest import ROOT
@@ -10,7 +12,7 @@ from hypothesis import strategies as st
 
 sys.path.insert(0, str(ROOT / "book" / "_ext"))
 from scoreboard import outcomes  # noqa: E402
-from statement_map import columns, listing, statements, svg  # noqa: E402
+from statement_map import StatementMap, columns, listing, statements, svg  # noqa: E402
 
 
 @st.composite
@@ -26,6 +28,12 @@ def test_needs_stand_in_earlier_columns(uses):
     column = {i: k for k, layer in enumerate(layers) for i in layer}
     assert sorted(column) == sorted(uses) and sum(map(len, layers)) == len(uses)
     assert all(column[j] < column[i] for i, needed in uses.items() for j in needed)
+    for j in set().union(*uses.values()):  # as far right as what it serves allows
+        assert column[j] == min(column[i] for i in uses if j in uses[i]) - 1
+
+
+def test_lines_that_need_not_cross_do_not():
+    assert columns({"a": [], "b": [], "c": ["b"], "d": ["a"]}) == [["a", "b"], ["d", "c"]]
 
 
 @pytest.fixture(scope="module")
@@ -52,6 +60,34 @@ def test_boxes_do_not_overlap(items):
     for k, (x, y, width, height) in enumerate(corners):
         for u, v, *_ in corners[k + 1 :]:
             assert abs(u - x) >= width or abs(v - y) >= height
+
+
+def test_lines_join_the_sides_of_their_boxes(items):
+    drawing = svg(items, str)
+    box = r'data-id="([^"]+)".*?<rect x="(\d+)" y="(-?\d+)" width="(\d+)" height="(\d+)"'
+    boxes = {i: tuple(map(int, spot)) for i, *spot in re.findall(box, drawing)}
+    line = r'data-from="([^"]+)" data-to="([^"]+)" d="M(-?\d+) (-?\d+)C.*? (-?\d+) (-?\d+)"'
+    lines = re.findall(line, drawing)
+    assert len(lines) == drawing.count('class="edge"') > 50
+    for j, i, *ends in lines:
+        (x0, y0, width, height), (x1, y1, *_) = boxes[j], boxes[i]
+        wanted = [x0 + width, y0 + height / 2, x1, y1 + height / 2]
+        assert list(map(int, ends)) == pytest.approx(wanted, abs=1)  # whole pixels
+
+
+def test_every_box_is_named_and_leads_to_where_its_statement_stands(items):
+    page_of_the_map = SimpleNamespace(env=SimpleNamespace(docname="book/index"))
+    html = "\n".join(StatementMap.markdown(page_of_the_map, ROOT))
+    boxes = re.findall(r'data-id="([^"]+)" href="([^"#]+)#?([^"]*)" aria-label="(.*?)"', html)
+    assert len(boxes) == len(items)
+    for i, page, anchor, label in boxes:
+        entry, _ = items[i]
+        assert escape(entry["title"]) in label
+        if i.startswith("txt-"):
+            assert (page, anchor) == (f"{entry['chapter']}.html", "")
+        else:
+            chapter = (ROOT / "book" / page).with_suffix(".md").read_text(encoding="utf8")
+            assert anchor == i and f":label: {i}\n" in chapter
 
 
 def test_the_list_for_other_builders_names_what_is_used(items):

@@ -50,6 +50,7 @@ def tree(tmp_path):
     [
         ("firal/a.py", "x = 2\n"),
         ("firal/b.py", ""),
+        ("firal/b.mplstyle", ""),
         ("requirements.txt", "numpy==2\n"),
         ("book/claims.yml", "- {id: prop-1, notebook: t01_x, expected: differs}\n"),
     ],
@@ -71,6 +72,31 @@ def test_code_counts_prose_and_other_claims_do_not(tree):
     assert fingerprint(notebook, "t01_x", "book", tree) == before
     notebook["cells"][1]["source"] = "1 + 2"
     assert fingerprint(notebook, "t01_x", "book", tree) != before
+
+
+def test_of_the_sizes_only_its_own_at_its_profile_count(tree, monkeypatch):
+    path = tree / "notebooks" / "t01_x.ipynb"
+    monkeypatch.setattr(profiles, "SIZES", {"t01": {"n": (1, 2, 3)}, "t02": {"n": (1, 2, 3)}})
+    stamped(path, "book", tree)
+    (tree / "firal" / "profiles.py").write_text("")
+    monkeypatch.setattr(profiles, "SIZES", {"t01": {"n": (7, 2, 7)}, "t02": {"n": (7, 7, 7)}})
+    assert is_current(path, "book", tree)
+    monkeypatch.setattr(profiles, "SIZES", {"t01": {"n": (1, 7, 3)}, "t02": {"n": (1, 2, 3)}})
+    assert not is_current(path, "book", tree)
+
+
+def test_tags_and_names_of_files_count_line_endings_do_not(tree):
+    path = tree / "notebooks" / "t01_x.ipynb"
+    module = tree / "firal" / "a.py"
+    module.write_bytes(b"x = 1\r\n")
+    assert is_current(path, "book", tree)
+    module.rename(tree / "firal" / "b.py")
+    assert not is_current(path, "book", tree)
+    stamped(path, "book", tree)
+    notebook = json.loads(path.read_text())
+    notebook["cells"][1]["metadata"]["tags"] = ["hide-input"]
+    path.write_text(json.dumps(notebook))
+    assert not is_current(path, "book", tree)
 
 
 def test_the_profile_counts(tree):
