@@ -72,3 +72,11 @@ def test_buttons_follow_the_address(tmp_path):
     assert "https://github.com/example/firal" in html
     assert "Suggest edit" in html
     assert "Open issue" in html
+
+
+def test_an_empty_corner_of_a_table_is_no_header():
+    sys.path.insert(0, str(ROOT / "book" / "_ext"))
+    from table_headers import without_empty_headers
+
+    head = '<thead><tr><th></th><th colspan="2">labels</th></tr></thead>'
+    assert without_empty_headers(head) == head.replace("<th></th>", "<td></td>")

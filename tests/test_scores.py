@@ -76,6 +76,16 @@ def test_float32_is_used_and_decides_nothing(m, d, c):
     assert narrow.dtype == np.float32 and 0 < error < scores.MARGIN / 50
 
 
+def test_float32_looks_first_only_where_it_is_worth_it(monkeypatch):
+    problem, _ = prepared(0, 200, 3, 3)
+    W, looks = np.linalg.inv(problem.mean), []
+    monkeypatch.setattr(scores, "_screen", lambda *_: looks.append(1) or (None, None))
+    for more in (0, 1):
+        monkeypatch.setattr(scores, "WORTH", 200 * problem.size**2 / 4 + more)
+        scores.best_point(problem, W, W, np.full(200, True))
+    assert len(looks) == 1
+
+
 @pytest.mark.parametrize("factor", [1e60, 1e-60, 1e-320])
 def test_numbers_beyond_float32_fall_back(factor):
     problem, _ = prepared(1, 200, 4, 5)

@@ -204,7 +204,9 @@ def test_more_picks_than_points_with_replacement():
     assert result.indices.size == 25
 
 
-def test_memory_grows_with_the_data_only():
+def test_memory_grows_with_the_data_only(monkeypatch):
+    monkeypatch.setattr("firal.scores.PRODUCT_BYTES", 2**20)  # kept up to a fixed size only
+
     def peak(m):
         pool, labeled, theta = medium_problem(10, m=m, d=10, c=6)
         tracemalloc.start()
