@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 sys.path.insert(0, str(ROOT / "book" / "_ext"))
 from scoreboard import outcomes  # noqa: E402
-from statement_map import StatementMap, columns, listing, statements, svg  # noqa: E402
+from statement_map import StatementMap, columns, listing, statements, svg, tikz  # noqa: E402
 
 
 @st.composite
@@ -88,6 +88,19 @@ def test_every_box_is_named_and_leads_to_where_its_statement_stands(items):
         else:
             chapter = (ROOT / "book" / page).with_suffix(".md").read_text(encoding="utf8")
             assert anchor == i and f":label: {i}\n" in chapter
+
+
+def test_the_drawing_of_the_pdf_has_the_same_boxes_lines_and_links(items):
+    page, drawing = svg(items, str), tikz(items)
+    spots = re.findall(r'<rect x="(\d+)" y="(-?\d+)"', page)
+    assert re.findall(r"\((\d+),(-?\d+)\) rectangle", drawing) == spots
+    ends = re.findall(r'd="M(-?\d+) (-?\d+)C.*? (-?\d+) (-?\d+)"', page)
+    lines = r"\((-?\d+),(-?\d+)\) \.\. controls .*? \.\. \((-?\d+),(-?\d+)\);"
+    assert re.findall(lines, drawing) == ends != []
+    assert re.findall(r"\{book/(\w+):(.*?)\}", drawing) == [
+        (items[i][0]["chapter"], ":doc" if i.startswith("txt-") else i)
+        for i in re.findall(r'data-id="(.*?)"', page)
+    ]
 
 
 def test_the_list_for_other_builders_names_what_is_used(items):
