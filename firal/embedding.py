@@ -11,6 +11,10 @@ the second moment of the features is exactly the identity. The first column is s
 nearly constant: it plays the part of an intercept.
 
 **Signs** are arbitrary; the largest entry of each column is made positive.
+
+**Ties.** Pixels are integers, so many distances are equal. Distances that rounding cannot tell
+apart count as equal, and the lowest rows come first among them. Otherwise the graph would depend
+on the processor (faiss, where it is used, has its own rule).
 """
 
 from __future__ import annotations
@@ -35,6 +39,7 @@ ROWS = 4096  # points at a time where the work on each is small
 FAISS_FROM = 5000  # points from which faiss, if installed, is worth its start
 SAMPLE_FROM = 20_000  # points from which a sample of each row is worth its start
 SAMPLE_STEP = 16  # every 16th distance is in the sample
+ROUNDING = 32  # equal distances come out closer than so many times eps max |x|^2
 
 
 def spectral_embedding(X, dim, n_neighbors=256, *, progress=None):
@@ -79,13 +84,14 @@ def neighbor_graph(X, k, report=None):
 
 
 def _neighbors(X, k, report):
-    """(N, k) rows of the nearest other points, in no particular order."""
+    """(N, k) rows of the nearest other points, ascending."""
     n = len(X)
     # distances do not change, but |x|^2 + |y|^2 - 2 x.y cancels less for centered points
     X = np.ascontiguousarray(X - X.mean(axis=0, dtype=np.float64).astype(X.dtype))
     if X.dtype == np.float32 and n >= FAISS_FROM and find_spec("faiss") is not None:
         return _neighbors_faiss(X, k, report)
     squares = np.einsum("nd,nd->n", X, X)
+    tie = ROUNDING * np.finfo(X.dtype).eps * squares.max()
     found = np.empty((n, k), dtype=np.int32)
 
     def search(block):
@@ -94,12 +100,10 @@ def _neighbors(X, k, report):
         distance *= -2
         distance += squares  # |x|^2 is the same along a row
         distance[rows - block.start, rows] = np.inf
-        found[block] = _smallest(distance, k)
+        found[block] = _smallest(distance, k, tie)
         return block.stop
 
-    # partitioning a whole row takes 8 bytes for each of its columns
-    bytes_per_row = n * (X.itemsize if n >= SAMPLE_FROM else X.itemsize + 8)
-    blocks = list(pool_blocks(n, bytes_per_row, DISTANCE_BYTES))
+    blocks = list(pool_blocks(n, n * X.itemsize, DISTANCE_BYTES))
     # both the product and the partition leave Python free, so threads share out the blocks
     with threadpool_limits(1), ThreadPoolExecutor(min(os.cpu_count() or 1, 8)) as threads:
         for done in threads.map(search, blocks):
@@ -107,28 +111,46 @@ def _neighbors(X, k, report):
     return found
 
 
-def _smallest(distance, k):
-    """Columns of the k smallest entries of each row, in no particular order.
+def _smallest(distance, k, tie):
+    """Columns of the k smallest entries of each row, ascending; see ``_lowest`` for ties.
 
     Partitioning whole rows would take two thirds as long as the distances themselves. In long rows
     a sample tells below which value a few more than k entries lie. Only those are partitioned; the
-    answer is exact, because a row where they are fewer than k is partitioned whole.
+    answer is exact, because a row where they are too few is partitioned whole.
     """
     n = distance.shape[1]
+    found = np.empty((len(distance), k), dtype=np.int32)
     expected = k / SAMPLE_STEP  # of the k smallest in the sample, +- sqrt(expected)
     rank = int(expected + 4 * np.sqrt(expected)) + 4
     if n < SAMPLE_FROM or 4 * rank > n // SAMPLE_STEP:
-        return np.argpartition(distance, k - 1, axis=1)[:, :k]
+        for row, values in enumerate(distance):
+            found[row] = _lowest(values, k, tie)[0]
+        return found
     limit = np.partition(distance[:, ::SAMPLE_STEP], rank, axis=1)[:, rank]
     below = np.flatnonzero(distance <= limit[:, None])
     starts = np.searchsorted(below, n * np.arange(len(distance) + 1))
-    found = np.empty((len(distance), k), dtype=np.int32)
     for row, values in enumerate(distance):
         columns = below[starts[row] : starts[row + 1]] - n * row
-        if len(columns) < k:
-            columns = np.arange(n)
-        found[row] = columns[np.argpartition(values[columns], k - 1)[:k]]
+        enough = False
+        if len(columns) >= k:
+            chosen, largest = _lowest(values[columns], k, tie)
+            enough = largest + tie <= limit[row]  # no equal one was left out
+        found[row] = columns[chosen] if enough else _lowest(values, k, tie)[0]
     return found
+
+
+def _lowest(values, k, tie):
+    """Ascending positions of the k smallest values, and the largest of these.
+
+    Values within ``tie`` of the largest are equal to it; the first of them are taken.
+    """
+    largest = np.partition(values, k - 1)[k - 1]
+    positions = np.flatnonzero(values <= largest + tie)
+    if len(positions) > k:
+        equal = values[positions] >= largest - tie
+        missing = k - np.count_nonzero(~equal)
+        positions = positions[~equal | (np.cumsum(equal) <= missing)]
+    return positions, largest
 
 
 def _neighbors_faiss(X, k, report):

@@ -18,6 +18,7 @@ probabilities), the method has no answer, and one ValueError says so.
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -138,10 +139,15 @@ def from_lower(A):
     """
     for block in pool_blocks(len(A), 1, 256):  # square tiles: a transposed copy stays in cache
         square = A[block, block]
-        square[:] = np.tril(square) + np.tril(square, -1).T
+        np.copyto(square, square.T.copy(), where=_above_diagonal(len(square)))
         for rows in pool_blocks(block.start, 1, 256):
             A[rows, block] = A[block, rows].T
     return A.T
+
+
+@lru_cache(maxsize=16)
+def _above_diagonal(size):
+    return np.triu(np.ones((size, size), dtype=bool), 1)
 
 
 def by_parts(m, threads, work):

@@ -182,7 +182,7 @@ SIZES = {
         "trials": (2, 20, 50),
         "rounds": (2, 3, 6),
         "batch": (10, 10, 10),
-        "digits_trials": (2, 6, 50),
+        "digits_trials": (2, 4, 50),
     },
     "e12": {
         "seed": (0, 0, 0),
@@ -200,7 +200,7 @@ SIZES = {
         "trials": (2, 20, 50),
         "rounds": (2, 3, 6),
         "batch": (10, 10, 10),
-        "supervised_trials": (2, 6, 50),
+        "supervised_trials": (2, 4, 50),
     },
     "e14": {
         "seed": (0, 0, 0),

@@ -58,17 +58,34 @@ def test_graph_is_the_same_by_samples_of_the_rows(monkeypatch):
 @given(st.integers(1, 60), st.integers(0, 2**32 - 1))
 def test_smallest_entries_whatever_the_sample(k, seed):
     rng = np.random.default_rng(seed)
-    distance = rng.permuted(np.tile(np.arange(2000.0), (4, 1)), axis=1)
+    distance = rng.permuted(np.tile(np.arange(2000.0), (5, 1)), axis=1)
     distance[0, ::16] -= 5000  # the sample holds all of the smallest: its limit is far too low
     distance[1, ::16] += 5000  # and none of them: far too high
     distance[2] = np.sort(distance[2])
     distance[3] //= 500  # ties
+    distance[4], distance[4, ::16] = 1.001, 1  # ties that rounding has split, all of the sample low
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(embedding, "SAMPLE_FROM", 10)
-        found = embedding._smallest(distance, k)
-    for row, columns in zip(distance, found, strict=True):
-        assert len(set(columns.tolist())) == k
-        assert np.array_equal(np.sort(row[columns]), np.sort(row)[:k])
+        found = embedding._smallest(distance, k, 0.25)
+    expected = np.sort(np.argsort(np.round(distance), axis=1, kind="stable")[:, :k], axis=1)
+    assert np.array_equal(found, expected)
+
+
+@pytest.mark.parametrize("sample_from", [10, 10_000])
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_of_equal_neighbors_the_lowest_rows_are_taken(monkeypatch, dtype, sample_from):
+    monkeypatch.setattr(embedding, "SAMPLE_FROM", sample_from)
+    pixels = np.random.default_rng(0).integers(0, 4, size=(1500, 12))  # few different distances
+    distance = np.sum((pixels[:, None, :] - pixels) ** 2, axis=2)
+    np.fill_diagonal(distance, distance.max() + 1)
+    nearest = np.argsort(distance, axis=1, kind="stable")[:, :25]
+    kth = np.take_along_axis(distance, nearest[:, -1:], axis=1)
+    assert np.mean(np.sum(distance <= kth, axis=1) > 25) > 0.8  # ties in most rows
+    expected = np.zeros_like(distance)
+    np.put_along_axis(expected, nearest, 1, axis=1)
+    for scale in (1, 1 / 3, 1 / 255):  # pixels that are and that are not exact in binary
+        found = neighbor_graph((pixels * scale).astype(dtype), 25).toarray()
+        assert np.array_equal(found, expected | expected.T)
 
 
 @pytest.mark.parametrize("dense", [0, 10_000])
