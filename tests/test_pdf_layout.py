@@ -1,0 +1,101 @@
+"""What the PDF needs, on a book of two pages: the LaTeX source is written, not typeset."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import ROOT
+
+CONFIG = """
+title: Two pages
+only_build_toc_files: true
+exclude_patterns: [_build]
+execute: {execute_notebooks: "off"}
+latex: {latex_documents: {targetname: book.tex}}
+sphinx:
+  extra_extensions: [sphinx_proof, sphinx_exercise]
+  local_extensions: {pdf_layout: %s}
+  config: {numfig: true}
+"""
+TOC = """
+format: jb-book
+root: home
+parts:
+  - caption: The only part
+    chapters:
+      - file: page
+"""
+HOME = "# Home\n\nFirst words.\n\n## A section\n\nSee {ref}`the exercise <ex-one>`.\n"
+LONG = "many words that need the room of several lines in a column of the page " * 2
+PAGE = f"""# Page
+
+```{{prf:theorem}}
+:label: thm
+One is one.
+```
+
+```{{prf:proof}}
+It is clear.
+```
+
+```{{exercise}} A title
+:label: ex-one
+Do it.
+```
+
+| key | what it means |
+|---|---|
+| a | {LONG} |
+
+| x | y |
+|---|---|
+| 1 | 2 |
+"""
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("book")
+    texts = {"home.md": HOME, "page.md": PAGE, "_toc.yml": TOC}
+    texts["_config.yml"] = CONFIG % (ROOT / "book" / "_ext")
+    for name, text in texts.items():
+        (folder / name).write_text(text, encoding="utf8")
+    program = str(Path(sys.executable).parent / "jupyter-book")
+    command = [program, "build", str(folder), "--builder", "latex"]
+    run = subprocess.run(command, capture_output=True, text=True)
+    assert run.returncode == 0, run.stdout + run.stderr
+    return (folder / "_build" / "latex" / "book.tex").read_text(encoding="utf8")
+
+
+def test_the_home_page_is_a_chapter_before_the_parts(source):
+    order = [
+        r"\chapter{About this book}",
+        "First words.",
+        "A section",
+        r"\part{The only part}",
+        r"\chapter{Page}",
+    ]
+    places = [source.index(text) for text in order]
+    assert places == sorted(places)
+
+
+def test_a_proof_ends_with_a_box_and_has_no_frame(source):
+    proof = source[source.index("One is one.") : source.index("Do it.")]
+    assert r"\sphinxstylestrong{Proof.} It is clear." in proof
+    assert proof.index("It is clear.") < proof.index(r"\square")
+    assert "sphinxadmonition" not in proof[proof.index("Proof.") : proof.index(r"\square")]
+
+
+def test_references_to_exercises_have_a_target(source):
+    (target,) = re.findall(r"hyperref\[\\detokenize\{(\S*ex-one)\}\]", source)
+    assert rf"\label{{\detokenize{{{target}}}}}" in source
+
+
+def test_only_wide_tables_have_columns_of_given_width(source):
+    wide, narrow = re.findall(r"\\begin\{tabular\w*\}.*?\n", source)
+    shares = [int(a) / int(b) for a, b in re.findall(r"\\X\{(\d+)\}\{(\d+)\}", wide)]
+    assert len(shares) == 2
+    assert shares[0] < 0.15 < 0.8 < shares[1]
+    assert r"\X" not in narrow
