@@ -21,7 +21,8 @@ def png(panels, legend, title):
     n = len(panels)
     columns = min(n, 2)
     rows = -(-n // columns)
-    fig = Figure(figsize=(3.5 * columns, 3.1 * rows + 0.4), layout="constrained", dpi=110)
+    width = 3.5 * columns if columns > 1 else 5.5  # titles are longer where there is one panel
+    fig = Figure(figsize=(width, 3.1 * rows + 0.4), layout="constrained", dpi=110)
     axes = fig.subplots(rows, columns, squeeze=False).ravel()
     for panel, ax in zip(panels, axes, strict=False):
         draw(panel, ax)

@@ -9,6 +9,7 @@ import logging
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
 # On a fresh machine matplotlib announces that it builds its font cache. In an executed notebook
 # that would be output that appears once and never again, so it is kept quiet.
@@ -25,12 +26,14 @@ METHODS = {
     "firal": ("FIRAL", "#B3261E", "*"),
 }
 
+PRINTED_WIDTH = 89  # characters in a line of the PDF; pandas would break tables at 80
 BOUND_COLOR = "#3A3A3A"  # what theory says: always dashed, always this color
 
 
 def use_style():
-    """Apply ``firal.mplstyle``. Call it once, in the setup cell of a notebook."""
+    """Apply ``firal.mplstyle``, and let tables be as wide as a page. For the setup cell."""
     plt.style.use(Path(__file__).with_name("firal.mplstyle"))
+    pd.set_option("display.width", PRINTED_WIDTH)
 
 
 def bound_line(ax, x, y, label):

@@ -18,7 +18,7 @@ DATA = {"e12": "mnist60k", "e13": "cifar10", "e14": "imagenet50"}
 
 # notebook -> profile of the committed outputs, where it is not ``book``, and what that costs
 STORED = {"e14": "paper"}
-CPU_HOURS = {"e14": 3}
+CPU_HOURS = {"e14": 5}
 
 # knob -> (smoke, book, paper)
 SIZES = {
@@ -209,9 +209,7 @@ SIZES = {
         "dim": (6, 10, 40),
         "batch": (6, 10, 50),
         "trials": (3, 20, 20),
-        "rounds": (1, 2, 2),
-        "long_trials": (2, 4, 2),
-        "long_rounds": (2, 3, 4),
+        "rounds": (2, 3, 4),
         "leaking_trials": (2, 4, 2),
         "leaking_rounds": (1, 1, 1),
     },
@@ -220,7 +218,7 @@ SIZES = {
         "dim": (8, 20, 20),
         "per_class": (30, 100, 300),
         "start_trials": (3, 20, 50),
-        "trials": (2, 10, 20),
+        "trials": (2, 8, 20),
         "bought": (10, 40, 40),
     },
     "u02": {

@@ -80,3 +80,13 @@ def test_an_empty_corner_of_a_table_is_no_header():
 
     head = '<thead><tr><th></th><th colspan="2">labels</th></tr></thead>'
     assert without_empty_headers(head) == head.replace("<th></th>", "<td></td>")
+
+
+def test_a_mark_stays_with_its_formula():
+    sys.path.insert(0, str(ROOT / "book" / "_ext"))
+    from line_breaks import glue
+
+    x, y = (rf'<span class="math notranslate nohighlight">\({t}\)</span>' for t in ("f(x)", "y"))
+    kept = '<span class="glued">{}</span>'
+    assert glue(f"<p>Let {x} and {y}.</p>") == f"<p>Let {x} and {kept.format(y + '.')}</p>"
+    assert glue(f"({x}), or {y}") == f"{kept.format('(' + x + '),')} or {y}"

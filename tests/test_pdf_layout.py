@@ -29,6 +29,7 @@ parts:
 """
 HOME = "# Home\n\nFirst words.\n\n## A section\n\nSee {ref}`the exercise <ex-one>`.\n"
 LONG = "many words that need the room of several lines in a column of the page " * 2
+ROWS = "\n".join(f"| {n} |" for n in range(20))
 PAGE = f"""# Page
 
 ```{{prf:theorem}}
@@ -52,6 +53,24 @@ Do it.
 | x | y |
 |---|---|
 | 1 | 2 |
+
+<details>
+<summary>Solution</summary>
+
+It is two.
+
+</details>
+
+## A heading
+
+```{{prf:lemma}}
+:label: lem
+A short one.
+```
+
+| n |
+|---|
+{ROWS}
 """
 
 
@@ -94,8 +113,27 @@ def test_references_to_exercises_have_a_target(source):
 
 
 def test_only_wide_tables_have_columns_of_given_width(source):
-    wide, narrow = re.findall(r"\\begin\{tabular\w*\}.*?\n", source)
+    wide, narrow = re.findall(r"\\begin\{tabular\w*\}.*?\n", source)  # the third one is long
     shares = [int(a) / int(b) for a, b in re.findall(r"\\X\{(\d+)\}\{(\d+)\}", wide)]
     assert len(shares) == 2
     assert shares[0] < 0.15 < 0.8 < shares[1]
     assert r"\X" not in narrow
+
+
+def test_long_tables_may_be_broken(source):
+    start = source.index(r"\begin{longtable}")
+    assert source.index("A short one.") < start
+    assert source.count(r"\begin{longtable}") == 1
+
+
+def test_a_folded_solution_has_its_heading(source):
+    assert source.index(r"\sphinxstylestrong{Solution.}") < source.index("It is two.")
+
+
+def test_a_short_statement_stays_together_and_with_its_heading(source):
+    lines, after = re.search(
+        r"\\Needspace\{(\d+)\\baselineskip\}(.{0,99}A heading)", source, re.S
+    ).groups()
+    assert 8 <= int(lines) <= 11
+    assert "Needspace" not in after
+    assert "Needspace" not in source[source.index("A heading") : source.index("A short one.")]

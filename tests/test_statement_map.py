@@ -104,5 +104,7 @@ def test_the_drawing_of_the_pdf_has_the_same_boxes_lines_and_links(items):
 
 
 def test_the_list_for_other_builders_names_what_is_used(items):
-    line = next(line for line in listing(items) if line.startswith("- `thm-3`"))
-    assert "`asm-1`" in line and "`thm-32`" in line
+    line = next(line for line in listing(items) if line.startswith("- Thm. 3,"))
+    assert line.endswith("rests on Asm. 1, Thm. 32")
+    line = next(line for line in listing(items) if line.startswith("- Prop. 8,"))
+    assert '"The FTRL action in closed form"' in line

@@ -2,8 +2,11 @@
 
 - The parts of ``_toc.yml`` are parts, and the home page is one chapter before them.
 - A proof is text that ends with a box, not a framed note without a title.
+- A statement stays on one page if it is short, and with its heading.
+- A solution that is folded on the web has its heading.
 - References to exercises lead to them (sphinx-exercise sets another label).
-- Tables wider than the page get columns in proportion to what stands in them.
+- Tables wider than the page get columns in proportion to what stands in them, and long ones may
+  continue on the next page.
 - The list of references has one heading.
 """
 
@@ -13,10 +16,14 @@ import yaml
 from docutils import nodes
 from sphinx import addnodes
 from sphinx_exercise.nodes import exercise_enumerable_node, exercise_node
-from sphinx_proof.nodes import proof_node
+from sphinx_proof.nodes import NODE_TYPES, proof_node, unenumerable_node
 
 HOME = "About this book"
 LINE = 88  # characters that fit beside each other in a table
+ROWS = 8  # a table with more may be broken
+LINES = 20  # a statement with more may be broken, but not in its first few
+EXERCISES = (exercise_node, exercise_enumerable_node)
+STATEMENTS = (*NODE_TYPES.values(), unenumerable_node, *EXERCISES)
 QED = r"\par\nopagebreak\noindent\hspace*{\fill}\ensuremath{\square}\par"
 
 
@@ -28,13 +35,21 @@ def arrange(app, doctree, docname):
     for parent, proof in inside(doctree, proof_node):
         place = parent.index(proof)
         parent[place : place + 1] = unframed(proof)
+    for parent, statement in inside(doctree, STATEMENTS):
+        keep_together(parent, statement)
+    for parent, raw in inside(doctree, nodes.raw):
+        if found := re.search(r"<summary>(.*?)</summary>", raw.astext()):
+            heading = nodes.paragraph("", "", nodes.strong("", f"{found[1]}."))
+            parent.insert(parent.index(raw), heading)
     exercises = getattr(app.env, "sphinx_exercise_registry", {})
-    for parent, exercise in inside(doctree, (exercise_node, exercise_enumerable_node)):
+    for parent, exercise in inside(doctree, EXERCISES):
         label = f"{exercises[exercise['label']]['docname']}:{exercise['label']}"
         target = _latex(rf"\phantomsection\label{{\detokenize{{{label}}}}}")
         parent.insert(parent.index(exercise), target)
-    for table in doctree.findall(nodes.table):
+    for parent, table in inside(doctree, nodes.table):
         fit(table)
+        if isinstance(parent, nodes.section) and len(list(table.findall(nodes.row))) > ROWS:
+            table["classes"].append("longtable")
     for _, page in inside(doctree, addnodes.start_of_file):
         title = page.next_node(nodes.title)
         if title is not None and page.astext().strip() == title.astext():  # of the references
@@ -72,6 +87,32 @@ def unframed(proof):
         rest = nodes.Text(start.removeprefix("Proof."))
         blocks[0].replace(start, [nodes.strong("", "Proof."), rest])
     return [*blocks, _latex(QED)]
+
+
+def keep_together(parent, statement):
+    """A new page before a statement that would not fit; its heading, if any, comes along."""
+    lines = 5 + sum(map(_lines, statement.findall(_is_block)))
+    lines = lines if lines <= LINES else 10
+    hidden = nodes.raw | nodes.target | nodes.comment
+    before = [node for node in parent[: parent.index(statement)] if not isinstance(node, hidden)]
+    flush = ""
+    if isinstance(parent, nodes.section) and all(isinstance(n, nodes.title) for n in before):
+        parent, statement, lines = parent.parent, parent, lines + 3
+        flush = r"\FloatBarrier"  # a section does that, too, and then there is less space
+    text = rf"{flush}\Needspace{{{lines}\baselineskip}}"
+    parent.insert(parent.index(statement), _latex(text))
+
+
+def _is_block(node):
+    return isinstance(node, nodes.paragraph | nodes.math_block | nodes.literal_block)
+
+
+def _lines(block):
+    """About how many lines a paragraph, a formula or a piece of code takes."""
+    if isinstance(block, nodes.paragraph):
+        return 1 + int(_length(block) / LINE)
+    rows = block.astext().count("\\\\" if isinstance(block, nodes.math_block) else "\n")
+    return 3 + 2 * rows if isinstance(block, nodes.math_block) else 1 + rows
 
 
 def fit(table):

@@ -77,14 +77,14 @@ def evidence(entry, records):
 def table_markdown(rows):
     lines = []
     for title, members in by_group(rows):
-        lines += [f"## {title}", "", "| id | claim | in the paper | verdict | evidence |"]
+        lines += [f"## {title}", "", "| id | verdict | claim | in the paper | evidence |"]
         lines.append("|---|---|---|---|---|")
         for entry, records, verdict in members:
             where = entry["where"]
             if records and entry["id"].split("-")[0] not in ("fig", "txt"):
                 where += f"; here {{prf:ref}}`{entry['id']}`"
             lines.append(
-                f"| `{entry['id']}` | {entry['title']} | {where} | {VERDICTS[verdict]} "
+                f"| `{entry['id']}` | {VERDICTS[verdict]} | {entry['title']} | {where} "
                 f"| {evidence(entry, records)} |"
             )
         lines.append("")

@@ -180,11 +180,16 @@ def tikz(items):
 
 def listing(items):
     """The same as Markdown lines: what every statement rests on."""
+
+    def name(i):
+        return short_name(i) if i.split("-")[0] in NAMES else f'"{items[i][0]["title"]}"'
+
     lines = []
     for i, (entry, _) in items.items():
-        if entry["depends"]:
-            needs = ", ".join(f"`{j}`" for j in entry["depends"])
-            lines.append(f"- `{i}` {entry['title']}: rests on {needs}")
+        needs = ", ".join(name(j) for j in entry["depends"] if j in items)
+        if needs:
+            title = f", {entry['title']}" if i.split("-")[0] in NAMES else ""
+            lines.append(f"- {name(i)}{title}: rests on {needs}")
     return lines
 
 
