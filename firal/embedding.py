@@ -172,14 +172,6 @@ def _neighbors_faiss(X, k, report):
 def _smoothest(adjacency, dim):
     """Unit eigenvectors of D^{-1/2} A D^{-1/2} for its largest eigenvalues, largest first."""
     n = adjacency.shape[0]
-    pieces, member = connected_components(adjacency, directed=False)
-    if pieces > 1:
-        sizes = np.sort(np.bincount(member))[::-1]
-        shown = ", ".join(map(str, sizes[:5])) + (", .." if pieces > 5 else "")
-        raise ValueError(
-            f"the graph of nearest neighbors must be connected, got {pieces} pieces "
-            f"of {shown} points: raise n_neighbors, or embed the pieces apart"
-        )
     root = 1 / np.sqrt(adjacency.sum(axis=1))
     starts, columns = adjacency.indptr, adjacency.indices
     values = np.empty(len(columns))
@@ -188,6 +180,15 @@ def _smoothest(adjacency, dim):
         edges = slice(starts[rows.start], starts[rows.stop])
         values[edges] = np.repeat(root[rows], degrees) * root[columns[edges]]
     matrix = sparse.csr_array((values, columns, starts), shape=(n, n))
+    # of a symmetric matrix; asked for undirected pieces, SciPy would hold its transpose as well
+    pieces, member = connected_components(matrix, connection="strong")
+    if pieces > 1:
+        sizes = np.sort(np.bincount(member))[::-1]
+        shown = ", ".join(map(str, sizes[:5])) + (", .." if pieces > 5 else "")
+        raise ValueError(
+            f"the graph of nearest neighbors must be connected, got {pieces} pieces "
+            f"of {shown} points: raise n_neighbors, or embed the pieces apart"
+        )
     if n <= DENSE or dim > n // 4:
         return linalg.eigh(matrix.toarray(), subset_by_index=(n - dim, n - 1))[1][:, ::-1]
     # any start not orthogonal to the answer will do; a fixed one makes runs repeat

@@ -81,7 +81,8 @@ def figure(pool, z, runs):
     every = np.arange(len(pool))
     top = max(np.nanmax(s.gains[~np.isnan(s.gains)], initial=0) for r in runs.values() for s in r)
     most = max(s.information.max() for r in runs.values() for s in r)
-    reach = np.abs(pool).max(axis=0) + 0.4
+    reach = np.abs(pool).max(axis=0) + 0.6
+    names = _beside(pool, 0.36)
 
     def draw(which, t):
         step = runs[etas[which]][t]
@@ -99,8 +100,8 @@ def figure(pool, z, runs):
         picked = pool[list(step.picked)]
         where.dots(*picked.T, color="blue", marker="s", size=6, hollow=True, label="picked")
         where.dots(*pool[now].T, color="red", marker="D", size=8, hollow=True, label="next pick")
-        for i, (x, y) in enumerate(pool):
-            where.text(x + 0.17, y + 0.2, str(i))
+        for i, (x, y) in enumerate(names):
+            where.text(x, y, str(i))
         directions = np.arange(1, len(step.A) + 1)
         spectrum = Panel(
             "Directions, weakest first",
@@ -111,9 +112,7 @@ def figure(pool, z, runs):
             xticks=[(k, str(k)) for k in directions],
         )
         spectrum.line([0, 9], [1, 1], width=1, dash="dotted", label="what the weights z give")
-        spectrum.bars(
-            directions, step.A, color="blue", opacity=0.6, label="A_t: share of attention"
-        )
+        spectrum.bars(directions, step.A, color="blue", opacity=0.6, label="Aₜ: share of attention")
         spectrum.dots(
             directions,
             step.information,
@@ -151,7 +150,7 @@ def figure(pool, z, runs):
             Control("Picks so far", [str(t) for t in range(BUDGET + 1)], start=3),
         ],
         draw,
-        caption="A_t puts its weight on the directions that have little information so far, and "
+        caption="Aₜ puts its weight on the directions that have little information so far, and "
         "the next pick is the point with the largest gain there.",
     )
 
@@ -166,12 +165,23 @@ def _sentence(step):
     why = (
         "nothing is known yet, so all directions count alike"
         if not step.picked
-        else f"A_t gives it {100 * step.A[0]:.0f} % of the attention"
+        else f"Aₜ gives it {100 * step.A[0]:.0f} % of the attention"
     )
     return (
         f"{len(step.picked)} picked. {weakest}; {why}. Next is point {step.pick} with gain "
         f"{step.gains[step.pick]:.3f}; point {order[1]} follows with {step.gains[order[1]]:.3f}."
     )
+
+
+def _beside(points, distance):
+    """A place for the name of every point: around it, where points and names leave most room."""
+    angles = np.linspace(0, 2 * np.pi, 12, endpoint=False) + np.pi / 6
+    around = distance * np.stack([np.cos(angles), np.sin(angles)], axis=1)
+    taken = list(points)
+    for point in points:
+        gaps = np.linalg.norm((point + around)[:, None] - np.array(taken), axis=2)
+        taken.append(point + around[np.round(gaps.min(axis=1), 2).argmax()])
+    return np.array(taken[len(points) :])
 
 
 def _disks(centers, radii, steps=16):

@@ -88,9 +88,11 @@ def figure(points, Hp, places):
             f"The fits, n = {N}", (0.2, 1.8), (-0.65, 0.65), xlabel="θ₁", ylabel="θ₂", equal=True
         )
         parameters.dots(*here.fits[:FITS_SHOWN].T, color="blue", size=2.2, label="fits")
-        parameters.line(*ellipse(here.H), color="blue", label="90 % ellipse of the fits, from H_q")
         parameters.line(
-            *ellipse(Hp), color="gray", dash="dashed", label="equal risk on p, from H_p"
+            *ellipse(here.H), color="blue", label="90 % of the fits, by q's information"
+        )
+        parameters.line(
+            *ellipse(Hp), color="gray", dash="dashed", label="equal risk on p, by p's information"
         )
         parameters.dots(*THETA.T, color="ink", marker="D", size=4, label="θ*")
         risks = Panel(

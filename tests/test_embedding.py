@@ -1,6 +1,7 @@
 """Algorithm 3 against scikit-learn and a dense literal version; graphs that must be refused."""
 
 import sys
+import tracemalloc
 from types import SimpleNamespace
 
 import numpy as np
@@ -124,6 +125,16 @@ def test_repeats_and_signs():
     V = spectral_embedding(X, 5, 12)
     assert np.array_equal(V, spectral_embedding(X, 5, 12))
     assert np.all(V.max(axis=0) >= -V.min(axis=0))
+
+
+def test_eigenvectors_take_little_more_memory_than_the_matrix(monkeypatch):
+    monkeypatch.setattr(embedding, "ROWS", 256)
+    graph = neighbor_graph(cloud(n=3000), 256)
+    tracemalloc.start()
+    embedding._smoothest(graph, 5)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 14 * graph.nnz  # 8 bytes an edge; the transpose would take 12 more
 
 
 def test_disconnected_graph_is_refused():

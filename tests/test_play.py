@@ -91,6 +91,17 @@ def test_the_ftrl_figure_names_the_pick():
     assert f"Next is point {runs[play_ftrl.ETAS[2]][3].pick} " in figure.says
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_names_stand_beside_their_points_and_apart(seed):
+    points = play_ftrl.compute(seed)[0]
+    names = play_ftrl._beside(points, 0.36)
+    assert np.allclose(np.linalg.norm(names - points, axis=1), 0.36)
+    apart = np.linalg.norm(names[:, None] - names, axis=2) + np.eye(len(names))
+    assert apart.min() > 0.25  # a number is about 0.25 wide
+    near = np.linalg.norm(names[:, None] - points, axis=2)
+    assert near.min() > 0.2  # nor does it cover a point
+
+
 def test_regions_are_where_the_class_is_most_probable():
     rng = np.random.default_rng(2)
     theta = rng.standard_normal((3, 3))
