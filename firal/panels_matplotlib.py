@@ -14,7 +14,7 @@ STYLES = {"solid": "-", "dashed": "--", "dotted": ":"}
 def png(panels, legend, title):
     """The panels side by side, two in a row, as the bytes of a PNG file.
 
-    legend   the marks that it explains by their labels
+    ``legend`` holds the marks that it explains by their labels.
     """
     from matplotlib.figure import Figure  # needed by the book only
 

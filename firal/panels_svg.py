@@ -33,7 +33,7 @@ def svg(panel, name):
         f'<text id="{name}" x="{LEFT}" y="16" font-weight="bold">{escape(panel.title)}</text>',
     ]
     for v, label in panel.across.ticks():
-        a = LEFT + panel.across(v)
+        a = min(LEFT + panel.across(v), WIDTH - 3.5 * len(label))  # all of it is to be seen
         parts.append(f'<text x="{a:.1f}" y="{BOTTOM + 16}" text-anchor="middle">{label}</text>')
     for v, label in panel.up.ticks():
         b = TOP + panel.up(v)

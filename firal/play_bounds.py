@@ -74,7 +74,7 @@ def figure(signals):
         )
         upper, lower = bounds.prefactor(alphas), bounds.prefactor(-alphas)
         _between(left, alphas, upper, lower)
-        left.line([1e-2, 40], [0.5, 0.5], color="ink", width=1, dash="dotted", label="½: the limit")
+        left.line([1e-2, 40], [0.5, 0.5], color="ink", width=1, dash="dotted")
         ends = bounds.prefactor(np.array([here, -here]))
         left.line([here, here], ends, color="ink", width=1.5)
         left.dots([here, here], np.minimum(ends, 1e300), color="ink", label="the n of the slider")
@@ -94,7 +94,8 @@ def figure(signals):
             bounds.prefactor(along) * fir / CURVE,
             bounds.prefactor(-along) * fir / CURVE,
         )
-        right.line(CURVE, fir / (2 * CURVE), color="ink", width=1, dash="dotted", label="FIR/(2n)")
+        limit = "the limit: ½, that is FIR/(2n)"
+        right.line(CURVE, fir / (2 * CURVE), color="ink", width=1, dash="dotted", label=limit)
         right.dots(MEASURED, risk, color="red", marker="D", size=3, label="measured")
         right.line([alpha[which] ** 2] * 2, [1e-9, 100], color="gold", dash="dashed", label="α = 1")
         right.line([n, n], ends * fir / n, color="ink", width=1.5)
@@ -121,8 +122,8 @@ def _between(panel, x, upper, lower):
         color="blue",
         opacity=0.15,
     )
-    panel.line(x, np.minimum(upper, 1e300), color="blue", label="upper: (e^α − α − 1)/α²")
-    panel.line(x, lower, color="blue", dash="dashed", label="lower: (e^−α + α − 1)/α²")
+    panel.line(x, np.minimum(upper, 1e300), color="blue", label="upper: (exp(α) − α − 1)/α²")
+    panel.line(x, lower, color="blue", dash="dashed", label="lower: (exp(−α) + α − 1)/α²")
 
 
 def _sentence(n, here, ends, fir):

@@ -165,7 +165,7 @@ def _sentence(step):
     why = (
         "nothing is known yet, so all directions count alike"
         if not step.picked
-        else f"Aₜ gives it {100 * step.A[0]:.0f} % of the attention"
+        else f"Aₜ gives it {100 * step.A[0]:.0f}\N{NO-BREAK SPACE}% of the attention"
     )
     return (
         f"{len(step.picked)} picked. {weakest}; {why}. Next is point {step.pick} with gain "

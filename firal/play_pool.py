@@ -149,7 +149,7 @@ def _sentence(place):
         f"FIR = {place.terms.fir:.3g}; q = p has 2. Excess risk on p: FIR/(2n) = "
         f"{number(place.terms.fir / (2 * N))}, second order {number(place.terms.predict(N))}, "
         f"mean of {runs} runs {number(np.nanmean(place.risk))} ± {number(error, 1)}.{without} "
-        f"{100 * inside:.0f} % of the fits are in the blue ellipse."
+        f"{100 * inside:.0f}\N{NO-BREAK SPACE}% of the fits are in the blue ellipse."
     )
 
 

@@ -1,7 +1,7 @@
 """Make a prepared file for ``load_pool``: ``make data NAME=mnist60k``, ``cifar10``, ``imagenet50``.
 
-    python -m firal.prepare NAME [--images FOLDER] [--features SPEC] [--kind KIND] [--seed SEED]
-                                 [--per-class N]
+    python -m firal.prepare NAME [--images FOLDER] [--features SPEC]
+                                 [--kind KIND] [--seed SEED] [--per-class N]
 
 Four steps: pictures (``firal.images``), features (``firal.features``; raw pixels for MNIST),
 Algorithm 3 with the paper's 256 neighbors (``firal.embedding``), the file with its checksum. What

@@ -166,7 +166,7 @@ def strategy_table(records, field="accuracy", digits=3):
         },
         index=[METHODS[name][0] for name in mean.index],
     )
-    table.columns.name = f"{field} at labels"
+    table.columns.name = f"{field.replace('_', ' ')} at labels"
     return table
 
 

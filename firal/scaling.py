@@ -19,10 +19,13 @@ BLOCK_BYTES = 32 * 2**20
 def model_features(X, *, standardize=True, pca=None, intercept=True):
     """(n, r) float64 features made of the (n, d) array X, which may be memory-mapped.
 
-    standardize: subtract the mean of every column and divide by its standard deviation (a constant
-    column becomes 0). pca: keep that many principal components of the (standardized) columns,
-    1 <= pca <= d; with standardize they are given unit variance too. intercept: append a column of
-    ones. Cost: n d for the scaling, n d^2 + d^3 for the components.
+    standardize   subtract the mean of every column and divide by its standard deviation (a
+                  constant column becomes 0)
+    pca           keep that many principal components of the (standardized) columns,
+                  1 <= pca <= d; with standardize they are given unit variance too
+    intercept     append a column of ones
+
+    Cost: n d for the scaling, n d^2 + d^3 for the components.
     """
     n, d = _shape(X)
     if pca is not None:

@@ -140,7 +140,8 @@ def bordered_derivative(T, dT, h, reference, room=None):
     h is (k, n), reference (n,); ``room``, if given, is (2, k, k+1, n) to be overwritten.
     Row j of the elimination starts as row j of the matrix, from the diagonal on, and loses
 
-        sum_{p<j} a_p[j] a_p     and, its derivative,     sum_{p<j} (a_p[j] b_p + b_p[j] a_p)
+        sum_{p<j} a_p[j] a_p    and, its derivative,
+        sum_{p<j} (a_p[j] b_p + b_p[j] a_p)
 
     where a_p = t / sqrt(t_0) and b_p = (dt - t dt_0 / (2 t_0)) / sqrt(t_0) if row p ended as t with
     derivative dt. The pivot t_0 adds dt_0 / t_0 to the result. The border is the last column.

@@ -32,7 +32,8 @@ def separating_direction(X, y, n_classes):
 
     X (n, d), y (n,) labels in 0..n_classes-1; the reference class has v = 0. Solves
 
-        max  sum of all margins   subject to  margins >= 0  and  |entries of V| <= 1
+        max  sum of all margins
+        subject to  margins >= 0  and  |entries of V| <= 1
 
     for columns scaled to a largest entry of 1. The feasible directions form a cone cut by the box,
     so the maximizer touches the box, or is 0 and the labels are not separable. Margins enter the

@@ -38,13 +38,14 @@ def risk_rows(sweeps, title):
                 ax.xaxis.set_major_locator(LogLocator(subs=(1.0, 3.0)))
                 ax.xaxis.set_major_formatter(FormatStrFormatter("%g"))
             ax.minorticks_off()
-        row[0].legend(
-            fontsize=6.5,
-            loc="upper left",
-            bbox_to_anchor=(0, 0.94),
-            borderpad=0.1,
-            labelspacing=0.2,
-        )
+        for ax in row if what == "n" else row[:1]:  # every column has ratios of its own
+            ax.legend(
+                fontsize=6.5,
+                loc="upper left",
+                bbox_to_anchor=(0, 0.94),
+                borderpad=0.1,
+                labelspacing=0.2,
+            )
     fig.suptitle(title, fontsize=12, fontweight="bold", x=0.01, ha="left")
     return fig
 

@@ -8,7 +8,7 @@ import re
 import subprocess
 
 import pytest
-from chromium import BROWSER
+from chromium import BROWSER, Chromium
 from conftest import ROOT
 
 HTML = ROOT / "_build" / "html"
@@ -60,3 +60,24 @@ def test_a_page_that_uses_the_network_is_noticed(tmp_path):
     page = tmp_path / "page.html"
     page.write_text('<img src="http://example.org/a.png"><script>fetch("https://x.test")</script>')
     assert render(page, tmp_path)[1] == {"http://example.org/a.png", "https://x.test/"}
+
+
+STATES = """(async () => {
+  await MathJax.startup.promise;
+  await new Promise((done) => setTimeout(done, 500));
+  return [...document.querySelectorAll("p span.math, div.math mjx-container")]
+    .filter((f) => !f.closest("table") && f.clientWidth)
+    .map((f) => [f.scrollWidth - f.clientWidth > 2, f.classList.contains("cut"),
+                 f.style.fontSize !== ""]);
+})()"""
+
+
+def test_a_formula_that_is_cut_off_says_so_on_a_phone(tmp_path):
+    with Chromium(tmp_path) as browser:
+        browser.open((HTML / "book" / "probability.html").as_uri(), width=390, height=900)
+        answer = browser.send(
+            "Runtime.evaluate", expression=STATES, awaitPromise=True, returnByValue=True
+        )
+    states = answer["result"]["value"]
+    assert any(smaller and not wide for wide, _, smaller in states)  # most fit when made smaller
+    assert all(wide == marked for wide, marked, _ in states)

@@ -76,7 +76,7 @@ def test_buttons_follow_the_address(tmp_path):
 
 def test_an_empty_corner_of_a_table_is_no_header():
     sys.path.insert(0, str(ROOT / "book" / "_ext"))
-    from table_headers import without_empty_headers
+    from screen_readers import without_empty_headers
 
     head = '<thead><tr><th></th><th colspan="2">labels</th></tr></thead>'
     assert without_empty_headers(head) == head.replace("<th></th>", "<td></td>")
@@ -90,3 +90,14 @@ def test_a_mark_stays_with_its_formula():
     kept = '<span class="glued">{}</span>'
     assert glue(f"<p>Let {x} and {y}.</p>") == f"<p>Let {x} and {kept.format(y + '.')}</p>"
     assert glue(f"({x}), or {y}") == f"{kept.format('(' + x + '),')} or {y}"
+
+
+def test_a_percent_sign_stays_with_its_number():
+    sys.path.insert(0, str(ROOT / "book" / "_ext"))
+    from docutils import nodes
+    from line_breaks import bind_percent
+
+    prose, code = nodes.paragraph("", "with 50 % or 7% of %"), nodes.literal("", "5 % 3")
+    bind_percent(None, nodes.section("", prose, code), "page")
+    assert prose.astext() == "with 50\N{NO-BREAK SPACE}% or 7% of %"
+    assert code.astext() == "5 % 3"

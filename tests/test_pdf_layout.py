@@ -68,6 +68,12 @@ It is two.
 A short one.
 ```
 
+```{{eval-rst}}
+.. py:function:: one()
+
+   Returns 1.
+```
+
 | n |
 |---|
 {ROWS}
@@ -137,3 +143,8 @@ def test_a_short_statement_stays_together_and_with_its_heading(source):
     assert 8 <= int(lines) <= 11
     assert "Needspace" not in after
     assert "Needspace" not in source[source.index("A heading") : source.index("A short one.")]
+
+
+def test_the_index_names_the_page_of_a_function(source):
+    at = source.index(r"\index{built")
+    assert source[:at].rstrip().endswith(r"\Needspace{4\baselineskip}")

@@ -1,11 +1,13 @@
-"""No line ends between a formula and the mark that belongs to it.
+"""No line ends between a formula and the mark that belongs to it, nor before a percent sign.
 
 MathJax makes every inline formula a box of its own, and browsers may break a line beside a box. On
 a phone a full stop would often stand alone. So the two are put into one element that stays on one
-line.
+line. The space between a number and its percent sign becomes one that does not break.
 """
 
 import re
+
+from docutils import nodes
 
 FORMULA = r'<span class="math notranslate nohighlight">\\\(.*?\\\)</span>'
 GLUED = re.compile(rf"([(“‘]*)({FORMULA})([.,;:?!)”’]*)", re.S)
@@ -28,6 +30,17 @@ def mend(app, pagename, templatename, context, doctree):
         context["body"] = glue(context["body"])
 
 
+def bind_percent(app, doctree, docname):
+    for parent in doctree.findall(nodes.Element):  # some nodes do not know their parent
+        if isinstance(parent, nodes.literal | nodes.literal_block | nodes.raw):
+            continue
+        for place, text in enumerate(parent.children):
+            if isinstance(text, nodes.Text) and "%" in text:
+                bound = re.sub(r"(?<=\d) %", "\N{NO-BREAK SPACE}%", text)
+                parent.children[place] = nodes.Text(bound)
+
+
 def setup(app):
+    app.connect("doctree-resolved", bind_percent)
     app.connect("html-page-context", mend)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

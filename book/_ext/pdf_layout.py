@@ -4,6 +4,7 @@
 - A proof is text that ends with a box, not a framed note without a title.
 - A statement stays on one page if it is short, and with its heading.
 - A solution that is folded on the web has its heading.
+- The index names the page where the description of a function starts, not the one before.
 - References to exercises lead to them (sphinx-exercise sets another label).
 - Tables wider than the page get columns in proportion to what stands in them, and long ones may
   continue on the next page.
@@ -41,6 +42,10 @@ def arrange(app, doctree, docname):
         if found := re.search(r"<summary>(.*?)</summary>", raw.astext()):
             heading = nodes.paragraph("", "", nodes.strong("", f"{found[1]}."))
             parent.insert(parent.index(raw), heading)
+    for parent, description in inside(doctree, addnodes.desc):
+        entry = parent.index(description) - 1
+        if entry >= 0 and isinstance(parent[entry], addnodes.index):
+            parent.insert(entry, _latex(r"\Needspace{4\baselineskip}"))
     exercises = getattr(app.env, "sphinx_exercise_registry", {})
     for parent, exercise in inside(doctree, EXERCISES):
         label = f"{exercises[exercise['label']]['docname']}:{exercise['label']}"
