@@ -10,8 +10,8 @@ kernels, which are importable from here too:
     h = softmax(X, theta)[:, :-1]            # (n, k), k = c-1
     weighted_information(X, h, weights)      # sum_i w_i H_i
     contract_curvature(X, h, M)              # <H_i, M> for all i
-    quadratic_forms(X, W, n_blocks=k)        # x_i^T W_kl x_i for all i, k, l
-    curvature(h)                             # G_i = diag(h_i) - h_i h_i^T for all i
+    quadratic_forms(X, W, n_blocks=k)        # x_i^T W_kl x_i
+    curvature(h)                             # G_i = diag(h_i) - h_i h_i^T
     pool_blocks(n, bytes_per_point)          # slices of bounded memory
 """
 

@@ -132,7 +132,7 @@ def _sentence(n, here, ends, fir):
     verdict = (
         "The bounds are close to each other."
         if width < 2
-        else f"They are a factor {number(width, 3)} apart."
+        else f"The bounds are a factor {number(width, 3)} apart."
         if width < 1e4
         else "The upper bound says nothing."
     )

@@ -130,7 +130,7 @@ def figure(pool, z, runs):
             xticks=[(k, str(k)) for k in every[::2]],
         )
         others = np.where(np.isin(every, now), np.nan, step.gains)
-        scores.bars(every, others, color="gray", opacity=0.6)
+        scores.bars(every, others, color="gray", opacity=0.6, label="gain")
         scores.bars(now, step.gains[now], color="red", opacity=0.9)
         scores.dots(
             list(step.picked),

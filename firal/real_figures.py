@@ -122,7 +122,7 @@ def picked_images(pool, records, *, trial=0, rounds=(1,), strategies=None, colum
 def weights_by_round(ax, records, *, trial=0):
     """FIRAL's relaxed weights of one trial, normalized to sum 1, heaviest first: figure 12.
 
-    One curve per round. The dotted line is the largest share that a point can have: its weight
+    One curve per round. The thin line is the largest share that a point can have: its weight
     z_i is at most 1 and their sum is the batch size b, so 1/b.
     """
     mine = [r for r in records if r.trial == trial and r.z is not None]
@@ -131,7 +131,7 @@ def weights_by_round(ax, records, *, trial=0):
         share = np.sort(r.z)[::-1] / r.z.sum()
         rank = np.arange(1, share.size + 1)
         ax.plot(rank, share, LINES[k % len(LINES)], color=color, label=f"round {r.round}")
-    ax.axhline(1 / len(mine[0].picked), color="gray", linestyle=":", linewidth=1, label="1/b")
+    ax.axhline(1 / len(mine[0].picked), color="black", linewidth=1, label="1/b")
     ax.set(xscale="log", xlabel="points, heaviest first", ylabel="share of the weight")
     ax.set_ylim(0, None)
     ax.legend(loc="center right", fontsize=9)

@@ -3,7 +3,7 @@
 With H(x) the information of one point at theta, H_p its mean over the pool and b the budget,
 
     minimize    f(z) = trace(Sigma(z)^{-1} H_p)
-    subject to  sum_i z_i = b,   0 <= z_i <= 1 (capped=True)   or   0 <= z_i (capped=False),
+    subject to  sum_i z_i = b,   0 <= z_i <= 1 if capped, 0 <= z_i otherwise,
     where       Sigma(z) = sum_i z_i (H(x_i) + (1/b) sum_labeled H).
 
 With M = Sigma^{-1} H_p Sigma^{-1}, the gradient is -g_i = <H(x_i), M> + (1/b) <sum_labeled H, M>.

@@ -28,7 +28,7 @@ def risk_rows(sweeps, title):
         _against_quotient(column[2], sweep)
     for row, what in zip(axes, ("FIR", "n", "FIR/n"), strict=True):
         low = min(line.get_ydata().min() for ax in row for line in ax.lines)
-        row[0].set_ylim(low / 2, 300)  # room for the legend
+        row[0].set_ylim(low / 2, 3000)  # room for the legend
         row[0].set_ylabel("excess risk on p", fontsize=9)
         for ax in row:
             ax.set(xscale="log", yscale="log")
