@@ -28,7 +28,7 @@ from scipy.linalg import blas
 
 from firal import checks
 from firal.kernels import curvature_root, quadratic_forms, weighted_information
-from firal.problem import factor_of, from_lower, prepare
+from firal.problem import factor_of, from_lower, prepare, warn_if_all_tie
 from firal.scores import TIE, all_scores, best_point
 from firal.sparsify import check_budget, inverse
 from firal.threads import threads_for
@@ -50,7 +50,9 @@ def bait(pool, labeled, theta, budget, rng=None, *, prior=1.0, watch=None):
     """
     problem = prepare(pool, labeled, theta, budget)
     prior = checks.number(prior, "prior", 0)
+    checks.function(watch, "watch")
     check_budget(problem, replace=False)
+    warn_if_all_tie(problem, labeled, theta)
     with threads_for(problem.size):
         return greedy(problem, problem.labeled + prior * problem.mean, watch)
 

@@ -8,9 +8,14 @@ from __future__ import annotations
 
 import numpy as np
 
+# squares and sums of squares of features must not overflow
+LARGEST = {np.dtype(np.float64): 1e50, np.dtype(np.float32): 1e15}
+
 
 def floats(values, name):
     """Array of finite real numbers, of type float32 (if it was) or float64."""
+    if np.ma.is_masked(values):
+        raise ValueError(f"{name} must have no masked entries, got {np.ma.count_masked(values)}")
     try:
         array = np.asarray(values)
         if array.dtype != np.float32:
@@ -32,6 +37,12 @@ def points(X, name="X", d=None):
         raise ValueError(f"{name} must have shape (n, d) with n, d >= 1, got shape {X.shape}")
     if d is not None and X.shape[1] != d:
         raise ValueError(f"{name} must have {d} columns, got shape {X.shape}")
+    largest, limit = max(-X.min(), X.max()), LARGEST[X.dtype.newbyteorder("=")]
+    if largest > limit:
+        raise ValueError(
+            f"{name} must be at most {limit:g} in size for {X.dtype}, got {largest:g}: "
+            "use other units"
+        )
     return X
 
 
@@ -46,17 +57,19 @@ def parameters(theta, d, name="theta"):
     return theta
 
 
-def labels(y, n, n_classes):
-    """(n,) integer labels in 0..n_classes-1."""
+def labels(y, n, n_classes=None, name="y"):
+    """(n,) integer labels in 0..n_classes-1; None: as many classes as the largest label says."""
     y = np.asarray(y)
     if y.shape != (n,):
-        raise ValueError(f"y must have shape ({n},), one label per point, got shape {y.shape}")
+        raise ValueError(f"{name} must have shape ({n},), one label per point, got shape {y.shape}")
+    last = "c-1" if n_classes is None else n_classes - 1
     if y.dtype.kind not in "iu":
         if y.dtype.kind not in "bf" or not np.array_equal(y, np.round(y)):
-            raise ValueError(f"y must hold integers 0..{n_classes - 1}, got type {y.dtype}")
-    if y.min() < 0 or y.max() >= n_classes:
+            example = f" with {y[y != np.round(y)][0]}" if y.dtype.kind == "f" else ""
+            raise ValueError(f"{name} must hold integers 0..{last}, got type {y.dtype}{example}")
+    if y.min() < 0 or (n_classes is not None and y.max() >= n_classes):
         raise ValueError(
-            f"y must hold labels 0..{n_classes - 1} for {n_classes} classes, "
+            f"{name} must hold labels 0..{last} for {n_classes or 'c'} classes, "
             f"got labels from {y.min()} to {y.max()}"
         )
     return y.astype(np.intp)
@@ -101,7 +114,8 @@ def integer(value, name, low, high=None):
 def number(value, name, low=None, high=None, strict=True):
     """A finite real number, above ``low`` and below ``high`` (or equal, if not strict)."""
     try:
-        out = float(value)
+        # float("5") and float(True) are numbers, but a caller who passes these means something else
+        out = np.nan if isinstance(value, str | bytes | bool | np.bool_) else float(value)
     except (TypeError, ValueError):
         out = np.nan
     too_low = low is not None and (out < low or (strict and out == low))
@@ -113,6 +127,20 @@ def number(value, name, low=None, high=None, strict=True):
         wanted = " ".join(["a finite number", " and ".join(limits)]).strip()
         raise ValueError(f"{name} must be {wanted}, got {value!r}")
     return out
+
+
+def boolean(value, name):
+    """True or False: any text would count as True."""
+    if not isinstance(value, bool | np.bool_):
+        raise ValueError(f"{name} must be True or False, got {value!r}")
+    return bool(value)
+
+
+def function(value, name):
+    """None, or something that can be called."""
+    if value is not None and not callable(value):
+        raise ValueError(f"{name} must be None or a function, got {value!r}")
+    return value
 
 
 def generator(rng):

@@ -15,14 +15,16 @@ import sys
 import warnings
 from contextlib import contextmanager
 from pathlib import Path
+from tempfile import TemporaryFile
 
 import numpy as np
 
 import firal
 from firal.baselines import STRATEGIES
 from firal.loop import RIDGE
+from firal.problem import AllPointsTie
 from firal.scaling import model_features
-from firal.tables import merge, read_labels, read_table
+from firal.tables import SUFFIXES, as_text, check_ids, merge, read_labels, read_table
 
 NEED_NO_MODEL = ("random", "kmeans")
 LARGE = 2000  # from this many parameters on, a selection takes minutes
@@ -116,13 +118,17 @@ def _select(options):
 def _read(options):
     """Features, ids or None, and {row: label}."""
     columns = [name for name in (options.label_column, options.id_column) if name is not None]
+    if len(columns) == 2 and columns[0] == columns[1]:
+        raise ValueError(f"--label-column and --id-column must differ, got {columns[0]!r} for both")
     X, found = read_table(options.features, columns, options.ignore)
     ids = found.get(options.id_column)
+    if ids is not None:
+        check_ids(ids, options.id_column)
     column = enumerate(found.get(options.label_column, ()))
     parts = [{row: label for row, label in column if label is not None}]
     parts += [read_labels(path, len(X), ids, options.id_column) for path in options.labeled]
-    none = options.unlabeled
-    parts = [{row: label for row, label in part.items() if label != none} for part in parts]
+    none = {as_text(value) for value in options.unlabeled}
+    parts = [{row: label for row, label in part.items() if label not in none} for part in parts]
     return X, ids, merge(parts)
 
 
@@ -163,13 +169,37 @@ def _format(options):
 def _check_output(options):
     path = options.output
     if path is None:
+        if sys.stdout is None:
+            raise ValueError("there is no stdout to write to: give an --output")
         return
-    if path.exists() and not options.overwrite:
+    if path.exists():
+        _check_existing_output(path, options)
+    folder = path.resolve().parent  # of what a link points to
+    if not folder.is_dir():
+        raise ValueError(f"no folder {path.parent} for --output")
+    try:
+        with TemporaryFile(dir=folder):  # now, and not after the computation
+            pass
+    except OSError as error:
+        raise ValueError(
+            f"the folder {path.parent} for --output must be writable, got: {error.strerror}"
+        ) from None
+
+
+def _check_existing_output(path, options):
+    if not path.is_file():
+        kind = "a folder" if path.is_dir() else "a device"
+        raise ValueError(f"--output must be an ordinary file, got {kind}, {path}")
+    if any(path.samefile(source) for source in _sources(options)):
+        raise ValueError(f"--output must not be one of the files that are read, got {path}")
+    if not options.overwrite:
         raise ValueError(
             f"{path} exists, perhaps with labels in it: choose another --output, or --overwrite"
         )
-    if not path.parent.is_dir():
-        raise ValueError(f"no folder {path.parent} for --output")
+
+
+def _sources(options):
+    return [path for path in (options.features, *options.labeled) if path.exists()]
 
 
 def _write(options, text):
@@ -177,9 +207,15 @@ def _write(options, text):
         sys.stdout.write(text)
         sys.stdout.flush()
         return
-    part = options.output.with_name(f"{options.output.name}.{os.getpid()}.part")
-    part.write_text(text, encoding="utf8")
-    os.replace(part, options.output)  # all or nothing
+    target = options.output.resolve()  # a link is followed, not replaced
+    part = target.with_name(f"{target.name}.{os.getpid()}.part")
+    try:
+        part.write_text(text, encoding="utf8")
+        os.replace(part, target)  # all or nothing
+    except OSError as error:
+        raise OSError(f"--output {options.output} cannot be written: {error.strerror}") from None
+    finally:
+        part.unlink(missing_ok=True)
     _note(options, f"{options.budget} picks written to {options.output}")
 
 
@@ -204,7 +240,7 @@ def _parser():
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     add = select.add_argument
-    add("features", type=Path, help="table with one row per point: .npy .npz .csv .tsv .parquet")
+    add("features", type=Path, help=f"table with one row per point: {' '.join(SUFFIXES)}")
     add("--budget", type=_integer(1), required=True, metavar="N", help="points to pick")
     what = select.add_argument_group("labels and names")
     what.add_argument(
@@ -219,11 +255,20 @@ def _parser():
     )
     what.add_argument("--label-column", metavar="NAME", help="column of FEATURES with labels")
     what.add_argument(
-        "--unlabeled", metavar="VALUE", help="a label that means none, such as -1 (blank always)"
+        "--unlabeled",
+        action="append",
+        default=[],
+        metavar="VALUE",
+        help="a label that means none, such as -1 (blank and nan always); may be given several "
+        "times",
     )
     what.add_argument("--id-column", metavar="NAME", help="column of FEATURES naming the points")
     what.add_argument(
-        "--ignore", action="append", default=[], metavar="NAME", help="a column that is no feature"
+        "--ignore",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="a column that is no feature; may be given several times",
     )
     add("--strategy", choices=list(STRATEGIES), default="firal", help="default: firal")
     add(
@@ -257,7 +302,9 @@ def _parser():
         "--pca", type=_integer(1), metavar="D", help="keep D principal components of the features"
     )
     out = select.add_argument_group("output")
-    out.add_argument("--output", type=Path, metavar="FILE", help=".csv or .json; default: stdout")
+    out.add_argument(
+        "--output", type=_output, metavar="FILE", help=".csv or .json; default, or -: stdout"
+    )
     out.add_argument("--format", choices=("csv", "json"), help="default: by the name of --output")
     out.add_argument("--overwrite", action="store_true", help="replace an existing --output")
     out.add_argument("--quiet", action="store_true", help="no notes and no bar, only errors")
@@ -289,6 +336,12 @@ def _positive(text):
     return value
 
 
+def _output(text):
+    if not text:
+        raise argparse.ArgumentTypeError("must be the name of a file, or - for stdout, got ''")
+    return None if text == "-" else Path(text)
+
+
 def _eta(text):
     return text if text == "theory" else _positive(text)
 
@@ -314,9 +367,10 @@ def _failed(text, code):
 def _plain_warnings(quiet):
     """Warnings of the module as one line each, without file and line number."""
 
-    def show(message, *_, **__):
+    def show(message, category, *_, **__):
+        hint = ", by --pca" if issubclass(category, AllPointsTie) else ""
         if not quiet:
-            print(f"firal: warning: {message}", file=sys.stderr)
+            print(f"firal: warning: {message}{hint}", file=sys.stderr)
 
     with warnings.catch_warnings():
         warnings.simplefilter("always", RuntimeWarning)

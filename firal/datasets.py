@@ -20,6 +20,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import os
+import re
 import sys
 from importlib.resources import files
 from importlib.util import find_spec
@@ -31,7 +32,7 @@ import numpy as np
 from firal import checks
 from firal.embedding import spectral_embedding
 from firal.files import read_npy, read_npz, sha256, verified_sha256
-from firal.tables import is_number, read_cells
+from firal.tables import as_text, index_among, is_header, is_number, read_cells
 
 BUNDLED = ("digits", "mnist")
 # name -> kinds of features, the default first: label-free ones wherever they exist
@@ -70,8 +71,11 @@ def load_pool(name, *, labels=None, dim=20, n_neighbors=None, features=None, pic
     features and ``labels``, a path to a .npy with as many labels; or a .csv, one line per point,
     the label last, other columns numbers, with or without a header line. Labels may be any
     integers or strings; they are numbered in sorted order, and ``classes`` keeps their names.
+    Arguments that have no meaning for ``name`` are refused.
     """
     name = os.fspath(name)
+    checks.boolean(pictures, "pictures")
+    _refuse_arguments_without_meaning(name, labels, n_neighbors, features)
     if name in BUNDLED:
         return _bundled(name, dim, n_neighbors)
     if name in PREPARED:
@@ -87,6 +91,21 @@ def load_pool(name, *, labels=None, dim=20, n_neighbors=None, features=None, pic
         raise FileNotFoundError(f"no file {name}")
     X, y, images = readers[path.suffix.lower()](path, labels)
     return _pool(X, y, images, path.stem, sha256(path))
+
+
+def _refuse_arguments_without_meaning(name, labels, n_neighbors, features):
+    if labels is not None and (
+        name in (*BUNDLED, *PREPARED) or Path(name).suffix.lower() in (".npz", ".csv")
+    ):
+        raise ValueError(f"labels are for a .npy of features, got labels={labels!r:.60} for {name}")
+    if features is not None and name not in PREPARED:
+        raise ValueError(
+            f"features are a choice for {', '.join(PREPARED)}, got {features!r:.60} for {name}"
+        )
+    if n_neighbors is not None and name not in BUNDLED:
+        raise ValueError(
+            f"n_neighbors is for {', '.join(BUNDLED)}, got {n_neighbors!r:.60} for {name}"
+        )
 
 
 def data_folder():
@@ -186,22 +205,37 @@ def _own_npz(path, labels):
 def _own_npy(path, labels):
     if labels is None:
         raise ValueError(f"{path.name} holds features only: give labels, a path to a .npy")
+    if not isinstance(labels, str | os.PathLike):
+        raise ValueError(f"labels must be a path to a .npy, got {labels!r:.60}")
     return read_npy(path), read_npy(labels), None
 
 
 def _own_csv(path, labels):
-    """Features and labels of a .csv; the first line is a header if a feature in it is no number."""
-    header, columns = read_cells(path, lambda first: not all(map(is_number, first[:-1])))
-    if len(header) < 2 or len(columns[0]) == 0:
+    """Features and labels of a .csv."""
+    header, columns = read_cells(path, lambda first: is_header(first[:-1], path))
+    if len(header) < 2:
         raise ValueError(f"{path.name} must have lines of numbers with the label last")
+    if len(columns[0]) == 0:
+        raise ValueError(f"{path.name} has no rows")
+    index = index_among(header[:-1])
+    if index is not None:
+        raise ValueError(
+            f"{path.name} must have names for its features, got a column {index!r}, perhaps the "
+            "index of a data frame: write it without (pandas: index=False)"
+        )
     for number, line in enumerate(zip(*columns, strict=True)):
         if not all(map(is_number, line[:-1])):
             raise ValueError(
                 f"{path.name} must have {len(header) - 1} numbers and a label on each line, "
                 f"got {','.join(line)!r:.60} in row {number}"
             )
-    y = [label.strip() for label in columns[-1]]
-    if all(label.lstrip("-").isdigit() for label in y):
+    y = [as_text(label) for label in columns[-1]]
+    if None in y:
+        row = y.index(None)
+        raise ValueError(
+            f"{path.name} must have a label on each line, got {columns[-1][row]!r} in row {row}"
+        )
+    if all(re.fullmatch("-?[0-9]+", label) for label in y):
         y = [int(label) for label in y]  # so that 10 comes after 9
     return np.array(columns[:-1], dtype=np.float64).T, np.array(y), None
 

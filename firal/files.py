@@ -25,7 +25,9 @@ def read_npy(path):
         if not isinstance(array, np.ndarray):
             raise ValueError("it is an archive of several")
     except (ValueError, EOFError) as error:
-        raise ValueError(f"{path.name} must be an intact .npy of plain values: {error}") from None
+        raise ValueError(
+            f"{path.name} must be an intact .npy of plain values: {_reason(error)}"
+        ) from None
     return array
 
 
@@ -35,12 +37,19 @@ def read_npz(path, required=()):
         with zipfile.ZipFile(path), np.load(path, allow_pickle=False) as file:
             arrays = {key: file[key] for key in file.files}
     except (zipfile.BadZipFile, ValueError, EOFError, OSError) as error:
-        raise ValueError(f"{path.name} must be an intact .npz of plain arrays: {error}") from None
+        raise ValueError(
+            f"{path.name} must be an intact .npz of plain arrays: {_reason(error)}"
+        ) from None
     if any(key not in arrays for key in required):
         raise ValueError(
             f"{path.name} must hold {', '.join(required)}, got {', '.join(sorted(arrays))}"
         )
     return arrays
+
+
+def _reason(error):
+    """Why numpy refused a file, without its advice to load it unsafely."""
+    return "it holds objects or another format" if "pickle" in str(error) else error
 
 
 def sha256(path):

@@ -6,7 +6,8 @@ import numpy as np
 
 from firal.logistic import softmax
 
-AGREEMENT = 1e-6  # largest difference of probabilities that counts as the same model
+AGREEMENT = 1e-6  # largest difference of log-probabilities that counts as the same model
+SMALLEST = 1e-100  # probabilities below count as equal: they may underflow
 
 
 def theta_from_sklearn(model):
@@ -44,17 +45,35 @@ def theta_from_sklearn(model):
 
 
 def _require_same_probabilities(model, theta):
-    """Compare with ``predict_proba`` at a few points where the classes compete."""
+    """Compare the logarithms of both probabilities at points where the scores are moderate."""
     d = np.atleast_2d(model.coef_).shape[1]
-    points = np.random.default_rng(0).normal(size=(8, d))
-    scale = np.abs(points @ theta[:, :d].T).max()
-    points /= max(scale, 1e-12)  # logits of size 1, beside the intercept
+    points = _probes(np.atleast_2d(model.coef_), np.ravel(model.intercept_))
     ones = np.ones((len(points), theta.shape[1] - d))
     ours = softmax(np.column_stack([points, ones]), theta)
-    theirs = model.predict_proba(points)
-    if ours.shape != theirs.shape or not np.abs(ours - theirs).max() <= AGREEMENT:
+    theirs = np.asarray(model.predict_proba(points))
+    if ours.shape != theirs.shape or not _log_distance(ours, theirs) <= AGREEMENT:
         raise ValueError(
             "model must have probabilities that are the softmax of its scores, got "
             f"{type(model).__name__} whose predict_proba differs: one-vs-rest? "
             "Use LogisticRegression with its default solver"
         )
+
+
+def _probes(weights, intercept):
+    """Points where the scores themselves, not only their differences, are between -1 and 3.
+
+    One-vs-rest makes probabilities proportional to 1 / (1 + exp(-score)). Where all scores are
+    far below 0 that is exp(score), the softmax. So some score must be above. With fewer features
+    than classes not all scores can be chosen; then each class has a point where its score is 1.
+    """
+    weights = np.asarray(weights, dtype=np.float64)
+    wanted = np.random.default_rng(0).uniform(-1, 3, size=(8, len(weights)))
+    together = (wanted - intercept) @ np.linalg.pinv(weights, rcond=1e-10).T
+    squares = np.sum(weights**2, axis=1, keepdims=True)
+    apart = (1 - intercept)[:, None] * weights / np.where(squares > 0, squares, 1)
+    return np.vstack([together, apart])
+
+
+def _log_distance(p, q):
+    p, q = (np.log(np.maximum(values, SMALLEST)) for values in (p, q))
+    return np.abs(p - q).max()

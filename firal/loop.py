@@ -97,9 +97,9 @@ def active_learning(
     pool = checks.points(pool, "pool").astype(np.float64, copy=False)
     m = len(pool)
     if n_classes is None:
-        n_classes = int(np.max(labels, initial=0)) + 1
+        n_classes = int(checks.labels(labels, m, name="labels").max()) + 1
     c = checks.integer(n_classes, "n_classes", 2)
-    labels = checks.labels(labels, m, c)
+    labels = checks.labels(labels, m, c, "labels")
     known = _rows(initial, m, "initial")
     rounds = checks.integer(rounds, "rounds", 0)
     batch = checks.integer(batch, "batch", 1)
@@ -245,7 +245,7 @@ def _value(file, key):
 def all_labels_accuracy(pool, labels, *, ridge=RIDGE):
     """Accuracy over the pool of the fit on all its labels: what the rounds climb towards."""
     pool = checks.points(pool, "pool")
-    labels = checks.labels(labels, len(pool), int(np.max(labels)) + 1)
+    labels = checks.labels(labels, len(pool), name="labels")
     return accuracy(pool, labels, fit(pool, labels, labels.max() + 1, ridge).theta)
 
 
@@ -292,12 +292,9 @@ def _pair(seed):
 
 
 def _strategy(strategy):
-    if (
-        isinstance(strategy, str) and strategy == "firal"
-    ):  # keeps eta and z, which STRATEGIES["firal"] drops
-        return "firal", lambda pool, labeled, theta, budget, rng: select(
-            pool, labeled, theta, budget
-        )
+    if isinstance(strategy, str) and strategy == "firal":
+        # keeps eta and z, which STRATEGIES["firal"] drops
+        return "firal", lambda *arguments: select(*arguments[:4])
     if callable(strategy):
         return getattr(strategy, "__name__", "custom"), strategy
     if strategy not in STRATEGIES:

@@ -95,7 +95,7 @@ def figure(pool, z, runs):
             xlabel="x₁",
             ylabel="x₂",
         )
-        where.area(*_disks(pool, 0.22 * np.sqrt(z)), color="gray", opacity=0.35, label="weight z")
+        where.area(*_disks(pool, 0.22 * np.sqrt(z)), color="gray", opacity=0.5, label="weight z")
         where.dots(*pool.T, size=1.5)
         picked = pool[list(step.picked)]
         where.dots(*picked.T, color="blue", marker="s", size=6, hollow=True, label="picked")

@@ -87,7 +87,7 @@ def figure(points, Hp, places):
         parameters = Panel(
             f"The fits, n = {N}", (0.2, 1.8), (-0.65, 0.65), xlabel="θ₁", ylabel="θ₂", equal=True
         )
-        parameters.dots(*here.fits[:FITS_SHOWN].T, color="blue", size=2.2, label="fits")
+        parameters.dots(*here.fits[:FITS_SHOWN].T, color="purple", size=2.2, label="fits")
         parameters.line(
             *ellipse(here.H), color="blue", label="90 % of the fits, by q's information"
         )

@@ -39,7 +39,7 @@ def use_style():
 def bound_line(ax, x, y, label):
     """Draw what theory predicts or bounds, dashed, beside what was measured.
 
-    x, y   arrays of one length; or a number for ``y``, which gives a horizontal line over ``x``
+    ``x`` and ``y`` are arrays of one length. A number for ``y`` gives a horizontal line over ``x``.
     """
     x = np.asarray(x, dtype=float)
     y = np.broadcast_to(np.asarray(y, dtype=float), x.shape)

@@ -17,6 +17,7 @@ probabilities), the method has no answer, and one ValueError says so.
 
 from __future__ import annotations
 
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 from functools import lru_cache
 from typing import NamedTuple
@@ -32,6 +33,10 @@ from firal.threads import blas
 FACTOR_BYTES = 32 * 2**20  # points per QR factorization, as bytes
 PART = 1000  # a thread of its own needs at least so many points
 MOST_PARTS = 8  # every part has its own working memory
+
+
+class AllPointsTie(RuntimeWarning):
+    """The picks say nothing: they are the lowest rows, because all points of the pool tie."""
 
 
 class Problem(NamedTuple):
@@ -71,9 +76,28 @@ def prepare(pool, labeled, theta, budget):
     h = np.ascontiguousarray(p[:, classes])
     threads = max((lib["num_threads"] for lib in blas.info()), default=1)
     mean = information_by_parts(X, h, np.full(m, 1 / m), threads)
+    if not mean.any():
+        raise ValueError(
+            "pool must carry information, got none: all its points are zero, or all have "
+            "probabilities of 0 and 1"
+        )
     known = weighted_information(labeled @ map_, p0[:, classes], np.ones(len(labeled)))
     _require_definite(mean + known / budget)
     return Problem(X, h, p[:, reference].copy(), known, mean, budget, threads)
+
+
+def warn_if_all_tie(problem, labeled, theta):
+    """Independent points are the unit vectors in some coordinates: no one differs from another."""
+    n = len(problem.X) + (0 if labeled is None else len(labeled))
+    if n > problem.X.shape[1]:
+        return
+    warnings.warn(
+        f"{n} points with {np.shape(theta)[1]} features tell nothing apart: all points of the pool "
+        "are worth the same, and the lowest rows are picked; reduce the features below the number "
+        "of points",
+        AllPointsTie,
+        stacklevel=3,
+    )
 
 
 def _coordinates(pool, labeled):

@@ -221,6 +221,7 @@ SIZES = {
         "trials": (2, 8, 20),
         "bought": (10, 40, 40),
     },
+    "e16": {},  # reads what e12, e13 and e14 hold
     "u02": {
         "seed": (0, 0, 0),
         "pool_seed": (1, 1, 1),

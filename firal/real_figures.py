@@ -1,6 +1,6 @@
 """Figures and tables of the real-data experiments: one look for every data set.
 
-All of them take the :class:`firal.loop.Record` list of ``firal.loop.compare``. What draws on axes
+Most of them take the :class:`firal.loop.Record` list of ``firal.loop.compare``. What draws on axes
 returns the axes.
 """
 
@@ -23,19 +23,8 @@ def accuracy_curves(ax, records, all_labels):
     many trials there are.
     """
     mean, error = (_by_labels(records, "accuracy", how) for how in ("mean", "sem"))
-    for name in mean.index:
-        label, color, marker = METHODS[name]
-        ax.errorbar(
-            mean.columns,
-            mean.loc[name],
-            error.loc[name].fillna(0),  # one trial has no standard error
-            color=color,
-            marker=marker,
-            label=label,
-            capsize=2,
-        )
-    bound_line(ax, mean.columns, all_labels, "all labels")
-    ax.set(xlabel="labels", ylabel="accuracy on the pool", xticks=mean.columns)
+    error = error.fillna(0)  # one trial has no standard error
+    _curves(ax, mean.columns, {k: (mean.loc[k], error.loc[k]) for k in mean.index}, all_labels)
     trials = len({r.trial for r in records})
     ax.legend(
         loc="upper left",
@@ -45,6 +34,13 @@ def accuracy_curves(ax, records, all_labels):
         title_fontsize=9,
     )
     return ax
+
+
+def stored_curves(ax, table, all_labels):
+    """``accuracy_curves`` of a table that a notebook holds (``firal.stored``), without a legend."""
+    names = {label: name for name, (label, *_) in METHODS.items()}
+    found = {names[shown]: numbers.T for shown, numbers in table.rows.items()}
+    return _curves(ax, table.labels, found, all_labels)
 
 
 def paired_panel(ax, differences, against="firal"):
@@ -183,6 +179,16 @@ def difference_table(differences):
     out.index = [METHODS[name][0] for name in out.index]
     out.columns.name = "points at labels"
     return out
+
+
+def _curves(ax, labels, found, all_labels):
+    """One curve per strategy from ``found``: {name: (means, standard errors)}."""
+    for name, (mean, error) in found.items():
+        label, color, marker = METHODS[name]
+        ax.errorbar(labels, mean, error, color=color, marker=marker, label=label, capsize=2)
+    bound_line(ax, labels, all_labels, "all labels")
+    ax.set(xlabel="labels", ylabel="accuracy on the pool", xticks=labels)
+    return ax
 
 
 def _by_labels(records, field, how):

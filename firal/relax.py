@@ -83,6 +83,7 @@ def relax(
 def check_relaxation(problem, capped, method, tol, max_iter):
     """One ValueError for options that cannot be met."""
     m, b = problem.X.shape[0], problem.budget
+    checks.boolean(capped, "capped")
     if capped and b > m:
         raise ValueError(
             f"budget must be at most the pool size {m} when capped=True, got {b}: "

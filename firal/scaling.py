@@ -14,6 +14,7 @@ from firal import checks
 from firal.kernels import pool_blocks
 
 BLOCK_BYTES = 32 * 2**20
+LARGEST = checks.LARGEST[np.dtype(np.float64)]
 
 
 def model_features(X, *, standardize=True, pca=None, intercept=True):
@@ -28,15 +29,17 @@ def model_features(X, *, standardize=True, pca=None, intercept=True):
     Cost: n d for the scaling, n d^2 + d^3 for the components.
     """
     n, d = _shape(X)
+    checks.boolean(standardize, "standardize")
+    checks.boolean(intercept, "intercept")
     if pca is not None:
         pca = checks.integer(pca, "pca", 1, d)
     if standardize or pca is not None:
         shift, map_ = _affine_map(X, standardize, pca)
     else:
-        _mean(X)  # checks that all numbers are finite
+        _mean(X)  # checks that all numbers are finite and not huge
         shift, map_ = np.zeros(d), None
     r = d if map_ is None or map_.ndim == 1 else map_.shape[1]
-    out = np.ones((n, r + bool(intercept)))
+    out = np.ones((n, r + intercept))
     for block in _blocks(X):
         centered = _numbers(X, block) - shift
         if map_ is not None:
@@ -67,12 +70,11 @@ def _affine_map(X, standardize, pca):
 def _mean(X):
     total = np.zeros(X.shape[1])
     for block in _blocks(X):
-        total += _numbers(X, block).sum(axis=0)
-    mean = total / len(X)
-    if not np.isfinite(mean).all():
-        _refuse_the_first_bad_number(X)
-        raise ValueError("features must have a finite sum, got an overflow: use smaller units")
-    return mean
+        numbers = _numbers(X, block)
+        if not max(-numbers.min(), numbers.max()) <= LARGEST:  # also if it is NaN
+            _refuse_the_first_bad_number(numbers, block.start)
+        total += numbers.sum(axis=0)
+    return total / len(X)
 
 
 def _centered_mean(X, mean, total):
@@ -80,15 +82,14 @@ def _centered_mean(X, mean, total):
     return sum(total(_numbers(X, block) - mean) for block in _blocks(X)) / len(X)
 
 
-def _refuse_the_first_bad_number(X):
-    for block in _blocks(X):
-        bad = np.argwhere(~np.isfinite(_numbers(X, block)))
-        if bad.size:
-            row, column = bad[0] + (block.start, 0)
-            raise ValueError(
-                f"features must be finite numbers, got {X[row, column]} in row {row}, "
-                f"column {column} (counted from 0)"
-            )
+def _refuse_the_first_bad_number(numbers, start):
+    row, column = np.argwhere(~(np.abs(numbers) <= LARGEST))[0]
+    number = numbers[row, column]
+    wanted = f"at most {LARGEST:g} in size" if np.isfinite(number) else "finite numbers"
+    raise ValueError(
+        f"features must be {wanted}, got {number} in row {start + row}, "
+        f"column {column} (counted from 0)"
+    )
 
 
 def _shape(X):

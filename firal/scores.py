@@ -6,10 +6,10 @@ Q2_i = [x_i^T W2_kl x_i], which point has the largest
 
     s_i = trace[(I + G_i Q1_i)^{-1} G_i Q2_i] ?
 
-The inverse of G is diag(1/h) + 1 1^T / h_c (h_c: probability of the reference class), so s is the
-derivative at s = 0 of log|det| of the bordered matrix
+The inverse of G is diag(1/h) + 1 1^T / h_c (h_c: probability of the reference class), so s_i is
+the derivative at u = 0 of log|det| of the bordered matrix
 
-    [ diag(1/h) + Q1 + s Q2     1  ]
+    [ diag(1/h) + Q1 + u Q2     1  ]
     [          1^T            -h_c ]
 
 taken along by symmetric elimination. All its pivots but the last are positive and the last is

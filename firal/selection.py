@@ -20,7 +20,7 @@ from functools import partial
 import numpy as np
 
 from firal import checks
-from firal.problem import prepare
+from firal.problem import prepare, warn_if_all_tie
 from firal.progress import reporter
 from firal.relax import check_relaxation, solve
 from firal.sparsify import LARGEST_ETA, check_budget, prepare_rounding, run, spectrum_of
@@ -51,6 +51,7 @@ def select(
     check_budget(problem, replace)
     etas = _etas(eta, problem.size, problem.budget)
     report, bar = reporter(progress)
+    warn_if_all_tie(problem, labeled, theta)
     try:
         with threads_for(problem.size):
             relaxation = solve(

@@ -86,6 +86,8 @@ class _InformationStrategy(SingleAnnotatorPoolQueryStrategy):
         X, y, candidates, batch_size, return_utilities = self._validate_data(
             X, y, candidates, batch_size, return_utilities, check_X_dict={"dtype": np.float64}
         )
+        checks.points(X)
+        _refuse_negative_rows(candidates)
         check_type(clf, "clf", SkactivemlClassifier)
         check_equal_missing_label(clf.missing_label, self.missing_label_)
         check_scalar(fit_clf, "fit_clf", bool)
@@ -177,6 +179,12 @@ class BAIT(_InformationStrategy):
 
         picks = bait(pool, labeled, theta, budget, prior=self.prior, watch=watch)
         return picks, np.array([steps[added.index(row)] for row in picks])
+
+
+def _refuse_negative_rows(candidates):
+    """They would count from the end, and come back as other rows."""
+    if candidates is not None and candidates.ndim == 1 and np.min(candidates, initial=0) < 0:
+        raise ValueError(f"candidates must be rows >= 0 of X, got {np.min(candidates)}")
 
 
 def _model(X, y, known, clf, fit_clf, missing_label, ridge):

@@ -82,13 +82,15 @@ def sparsify(pool, labeled, theta, z, budget, eta, *, replace=False, watch=None)
     if not np.isclose(z.sum(), budget, rtol=1e-6, atol=0):
         raise ValueError(f"z must have sum {budget}, the budget, got sum {z.sum():g}")
     eta = checks.number(eta, "eta", 0, LARGEST_ETA)
+    checks.function(watch, "watch")
     check_budget(problem, replace)
     with threads_for(problem.size):
         return run(prepare_rounding(problem, z), eta, replace, watch=watch)
 
 
 def check_budget(problem, replace):
-    """Distinct points must exist."""
+    """Distinct points must exist, unless ``replace`` is True."""
+    checks.boolean(replace, "replace")
     m = problem.X.shape[0]
     if not replace and problem.budget > m:
         raise ValueError(

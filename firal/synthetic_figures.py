@@ -28,7 +28,7 @@ def risk_rows(sweeps, title):
         _against_quotient(column[2], sweep)
     for row, what in zip(axes, ("FIR", "n", "FIR/n"), strict=True):
         low = min(line.get_ydata().min() for ax in row for line in ax.lines)
-        row[0].set_ylim(low / 2, 3000)  # room for the legend
+        row[0].set_ylim(low / 2000, 300)  # room for the legend below: bars may reach the upper edge
         row[0].set_ylabel("excess risk on p", fontsize=9)
         for ax in row:
             ax.set(xscale="log", yscale="log")
@@ -41,8 +41,7 @@ def risk_rows(sweeps, title):
         for ax in row if what == "n" else row[:1]:  # every column has ratios of its own
             ax.legend(
                 fontsize=6.5,
-                loc="upper left",
-                bbox_to_anchor=(0, 0.94),
+                loc="lower left",
                 borderpad=0.1,
                 labelspacing=0.2,
             )

@@ -1,16 +1,17 @@
 """Tables of a user: features of all points, and labels of some of them.
 
 Features: .npy (memory-mapped), .npz (the array ``features``, or the only two-dimensional one),
-.csv / .tsv / .txt (with a header line unless all cells of the first line are numbers) or .parquet.
+.csv / .tsv / .txt (``is_header`` says when their first line is a header) or .parquet.
 Columns that are not features are asked for by name. Rows are counted from 0; a header is no row.
 
-Labels become text, so that 3, 3.0 and "3" are the same class; a blank cell, NaN and None mean that
-the point has no label. Nothing is ever unpickled.
+Labels become text, so that 3, 3.0, "3" and "3.0" are the same class; a blank cell, NaN (also as
+text) and None mean that the point has no label. Nothing is ever unpickled.
 """
 
 from __future__ import annotations
 
 import csv
+import re
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -20,6 +21,9 @@ from firal.files import read_npy, read_npz
 
 TEXT = (".csv", ".tsv", ".txt")
 SUFFIXES = (".npy", ".npz", *TEXT, ".parquet")
+LABEL_NAMES = ("label", "labels", "y", "class", "target")  # a header of one column, in any case
+# what pandas makes of an index: in a .csv, in a .csv that it read and wrote again, in a .parquet
+INDEX_NAMES = ("", "Unnamed: 0", "__index_level_0__")
 
 
 def read_table(path, columns=(), ignore=()):
@@ -34,36 +38,74 @@ def read_table(path, columns=(), ignore=()):
             raise ValueError(
                 f"{path.name} has no named columns, got {', '.join(columns or ignore)}"
             )
-        return read_npy(path), {}
+        return _with_rows(read_npy(path), path), {}
     if _kind(path) == ".npz":
-        return _columns_of_npz(path, columns)
-    header, cells = read_cells(path, lambda first: not all(map(is_number, first)))
-    for name in (*columns, *ignore):
+        X, found = _columns_of_npz(path, columns)
+        return _with_rows(X, path), found
+    wanted = (*columns, *ignore)
+    header, cells = read_cells(path, lambda first: is_header(first, path, wanted))
+    for name in wanted:
         if name not in header:
             raise ValueError(f"{path.name} has no column {name!r}, it has {_listed(header)}")
     found = {name: [as_text(v) for v in cells[header.index(name)]] for name in columns}
-    names = [name for name in header if name not in columns and name not in ignore]
+    names = [name for name in header if name not in wanted]
     if not names:
-        raise ValueError(f"{path.name} must have columns of numbers besides {', '.join(found)}")
+        raise ValueError(f"{path.name} must have columns of numbers besides {', '.join(wanted)}")
+    index = index_among(names)
+    if index is not None:
+        raise ValueError(
+            f"{path.name} must have names for its features, got a column {index!r}, perhaps the "
+            f"index of a data frame: --ignore '{index}' leaves it out, --id-column '{index}' "
+            "uses it as names of the points"
+        )
     X = [_as_numbers(cells[header.index(name)], name, path) for name in names]
-    return np.column_stack(X), found
+    return _with_rows(np.column_stack(X), path), found
+
+
+def is_header(first, path, wanted=()):
+    """Does the first line of a text name the columns, or is it a point?
+
+    It names them if no cell is a number, if it has a column ``wanted`` by name, or if it counts
+    the columns from 0 as pandas does, perhaps after the blank name of an index.
+    """
+    cells = [cell.strip() for cell in first]
+    if not any(map(is_number, cells)):
+        return True
+    if any(cell and cell in wanted and not is_number(cell) for cell in cells):
+        return True
+    counted = cells[1:] if cells[0] == "" else cells
+    if len(counted) < 2 or counted != [str(k) for k in range(len(counted))]:
+        return False
+    if len(counted) == 2:
+        raise ValueError(
+            f"{path.name} must begin with names or with a point, got 0,1, which may be either: "
+            "give the columns names"
+        )
+    return True
+
+
+def index_among(names):
+    """The first of the names that is perhaps the index of a data frame, or None."""
+    return next((name for name in names if name in INDEX_NAMES), None)
 
 
 def read_labels(path, n, ids=None, id_name="id"):
     """{row: label} of the points that ``path`` gives a label; n rows, ``ids`` their names if any.
 
     Three forms: one entry per point, n in all, blank where there is no label (.npy, or a table
-    of one column); a table with a header that has ``label`` and ``row`` (or the column of ids);
-    a table without a header, of two columns: row, label. Other columns do not matter.
+    of one column, perhaps with a header); a table with a header that has ``label`` and ``row`` (or
+    the column of ids); a table without a header, of two columns: row, label. Other columns do not
+    matter.
     """
     path = _existing(path)
     if _kind(path) == ".npy":
         return _one_per_point(read_npy(path), n, path)
     if _kind(path) == ".npz":
-        raise ValueError(f"labels must be in a .npy, .csv or .parquet file, got {path.name}")
+        wanted = ", ".join(suffix for suffix in SUFFIXES if suffix != ".npz")
+        raise ValueError(f"labels must be in a file that ends in {wanted}, got {path.name}")
     header, cells = read_cells(path, _labels_have_header)
     if len(header) == 1:
-        values = cells[0][1:] if len(cells[0]) == n + 1 else cells[0]  # n + 1: with a header
+        values = _entries(cells[0], n, path) if _kind(path) in TEXT else cells[0]
         return _one_per_point(np.array(values, dtype=object), n, path)
     if header == ["0", "1"]:  # no header
         header = ["row", "label"]
@@ -99,18 +141,35 @@ def merge(parts):
 
 
 def as_text(value):
-    """Text of one cell; None for blank, None and NaN. Whole numbers lose their decimal point."""
+    """Text of one cell; None for blank, None, NaN and the text nan in any case.
+
+    Whole numbers lose their decimal point, also as text: pandas writes 1.0 when a column of
+    integers has blanks.
+    """
     if value is None or value != value:
         return None
     if isinstance(value, bytes):
         value = value.decode()
     if isinstance(value, float | np.floating) and float(value).is_integer():
         value = int(value)
-    return str(value).strip() or None
+    text = str(value).strip()
+    if text == "" or text.lower() == "nan":
+        return None
+    return text.partition(".")[0] if re.fullmatch(r"-?[0-9]+\.0+", text) else text
+
+
+def check_ids(ids, id_name):
+    """ValueError if two points have the same id."""
+    place = {name: row for row, name in enumerate(ids)}
+    if len(place) < len(ids):
+        twice = next(name for row, name in enumerate(ids) if place[name] != row)
+        raise ValueError(f"the column {id_name!r} must hold distinct ids, got {twice!r} twice")
 
 
 def _existing(path):
     path = Path(path)
+    if path.is_dir():
+        raise ValueError(f"a table must end in {', '.join(SUFFIXES)}, got the folder {path}")
     if path.suffix.lower() not in SUFFIXES:
         raise ValueError(f"a table must end in {', '.join(SUFFIXES)}, got {path.name}")
     if not path.is_file():
@@ -120,6 +179,12 @@ def _existing(path):
 
 def _kind(path):
     return path.suffix.lower()
+
+
+def _with_rows(X, path):
+    if X.ndim == 2 and len(X) == 0:
+        raise ValueError(f"{path.name} has no rows")
+    return X
 
 
 def _columns_of_npz(path, columns):
@@ -145,6 +210,7 @@ def read_cells(path, has_header):
     """Names of the columns, and their cells, column by column.
 
     ``has_header`` decides by the first line of a text; without a header the names are 0, 1, ..
+    An empty line of a text with one column is None.
     """
     if _kind(path) == ".parquet":
         return _read_parquet(path)
@@ -153,16 +219,18 @@ def read_cells(path, has_header):
             start = file.readline()
             file.seek(0)
             separator = next((mark for mark in "\t;" if mark in start), ",")
-            lines = [line or [""] for line in csv.reader(file, delimiter=separator)]
+            lines = [line or [None] for line in csv.reader(file, delimiter=separator)]
     except (UnicodeDecodeError, csv.Error) as error:
         raise ValueError(f"{path.name} must be text in UTF-8: {error}") from None
     if not lines:
         raise ValueError(f"{path.name} is empty")
     width = len(lines[0])
-    header = [name.strip() for name in lines.pop(0)] if has_header(lines[0]) else None
-    header = header or [str(k) for k in range(width)]
+    first = [cell or "" for cell in lines[0]]
+    header = [str(k) for k in range(width)]
+    if has_header(first):
+        header, lines = [name.strip() for name in first], lines[1:]
     if width > 1:
-        lines = [line for line in lines if line != [""]]  # a blank line is no point
+        lines = [line for line in lines if line not in ([None], [""])]  # a blank line is no point
     for number, line in enumerate(lines):
         if len(line) != width:
             raise ValueError(
@@ -175,8 +243,26 @@ def read_cells(path, has_header):
 
 
 def _labels_have_header(first):
-    """One column: its length decides. Two: "row,label" may be left out. More: always."""
-    return len(first) > 2 or (len(first) == 2 and not first[0].strip().isdecimal())
+    """One column: see ``_entries``. Two: "row,label" may be left out. More: always."""
+    return len(first) > 2 or (len(first) == 2 and not (as_text(first[0]) or "").isdecimal())
+
+
+def _entries(cells, n, path):
+    """One column of text without its header and without an empty line after its end."""
+    texts = [as_text(cell) for cell in cells]
+    first_is_unique = texts[0] is not None and texts[0] not in texts[1:]
+    if first_is_unique and texts[0].lower() in LABEL_NAMES:
+        cells = cells[1:]
+    elif first_is_unique and len(cells) == n + 1:
+        if cells[-1] is None:
+            raise ValueError(
+                f"{path.name} must have one entry for each of the {n} points, got {n + 1}: either "
+                f"{texts[0]!r} is a header, then call it label, or remove the empty last line"
+            )
+        cells = cells[1:]
+    if len(cells) == n + 1 and as_text(cells[-1]) is None:
+        cells = cells[:-1]
+    return cells
 
 
 def _read_parquet(path):
@@ -202,6 +288,8 @@ def _read_parquet(path):
 
 def _as_numbers(cells, name, path):
     try:
+        if not isinstance(cells, np.ndarray) and None in cells:  # numpy would make it NaN
+            raise TypeError
         return np.asarray(cells, dtype=np.float64)
     except (TypeError, ValueError):
         row = next(k for k, value in enumerate(cells) if not is_number(value))
@@ -240,10 +328,8 @@ def _row_numbers(cells, n, path):
 
 
 def _rows_of_ids(cells, ids, id_name, path):
+    check_ids(ids, id_name)
     place = {name: row for row, name in enumerate(ids)}
-    if len(place) < len(ids):
-        twice = next(name for row, name in enumerate(ids) if place[name] != row)
-        raise ValueError(f"the column {id_name} must hold distinct ids, got {twice!r} twice")
     names = [as_text(cell) for cell in cells]
     for name in names:
         if name not in place:

@@ -226,8 +226,17 @@ def test_bait_keeps_the_lowest_of_equal_points():
     assert bait(np.ones((6, 1)), None, np.array([[0.3]]), 2).tolist() == [0, 1]
 
 
+@pytest.mark.parametrize("name", STRATEGIES)
+def test_features_too_large_for_their_squares_are_refused(name):
+    pool, labeled, theta = problem()
+    with pytest.raises(ValueError, match="pool must be at most 1e[+]50 in size for float64, got"):
+        STRATEGIES[name](1e60 * pool, labeled, theta, 3, np.random.default_rng(0))
+
+
 def test_bait_prior_is_checked_and_matters():
     pool, labeled, theta = problem(8, m=60, d=4, c=4, n0=0)
+    with pytest.raises(ValueError, match="watch must be None or a function, got 3"):
+        bait(pool, None, theta, 3, watch=3)
     with pytest.raises(ValueError, match="prior must be a finite number > 0, got 0"):
         bait(pool, labeled[:0], theta, 3, prior=0)
     H, H_p, start = literal.setting(pool, labeled[:0], theta, 30.0)

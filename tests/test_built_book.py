@@ -7,10 +7,11 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 from conftest import ROOT
+from light_icons import ICON
 
 HTML = ROOT / "_build" / "html"
 PAGES = sorted(p for d in ("book", "notebooks") for p in (HTML / d).glob("**/*.html"))
-LIMIT = 2_000_000  # bytes of a page with its own pictures, MathJax apart
+LIMIT = 2_000_000  # bytes of a page with all it loads, MathJax apart
 
 
 class Page(HTMLParser):
@@ -100,8 +101,20 @@ def test_axe_has_nothing_against_what_we_write(path):
 
 
 def test_page_weight(path):
-    pictures = {local_target(path, src) for src, _ in parsed(path).images} - {None}
-    assert path.stat().st_size + sum(p.stat().st_size for p in pictures) < LIMIT
+    page = parsed(path)
+    loaded = {local_target(path, url) for url in page.loads} - {None}
+    files = [p for p in loaded if p.suffix != ".html" and p.parent.name != "mathjax"]
+    assert {".css", ".js"} <= {p.suffix for p in files}
+    assert path.stat().st_size + sum(p.stat().st_size for p in files) < LIMIT
+
+
+def test_only_the_icons_in_use_are_kept():
+    script = (HTML / "_static" / "scripts" / "fontawesome.js").read_text(encoding="utf8")
+    kept = {icon[1] or icon[2] for icon in ICON.finditer(script)}
+    pages = " ".join(page.read_text(encoding="utf8") for page in PAGES)
+    shown = set(re.findall(r"\b(?:fas|fa-solid) fa-([a-z-]+)", pages))
+    assert {"bars", "magnifying-glass", "download", "moon"} <= shown <= kept
+    assert len(kept) < 30, "the theme has 2,000"
 
 
 def test_mathjax_is_in_the_book():

@@ -145,6 +145,51 @@ def test_a_value_that_means_unlabeled(folder, capsys):
     assert rows == run(capsys, "features.npy", "--labeled", "labels.csv", "--budget", 6)[1]
 
 
+def test_several_values_that_mean_unlabeled(folder, capsys):
+    y = np.full(178, "?", dtype=object)
+    y[::2] = "-1.0"
+    y[KNOWN] = NAMES[KNOWN]
+    (folder / "y.csv").write_text("\n".join(["species", *y]))
+    options = ("features.npy", "--labeled", "y.csv", "--budget", 6)
+    rows = run(capsys, *options, "--unlabeled", "-1", "--unlabeled", "?")[1]
+    assert rows == run(capsys, "features.npy", "--labeled", "labels.csv", "--budget", 6)[1]
+
+
+@pytest.fixture
+def frame(folder):
+    """A data frame as pandas writes it: counted columns, and an index without a name."""
+    lines = [f"{row + 500},{','.join(map(repr, x))}" for row, x in enumerate(WINE.data.tolist())]
+    (folder / "frame.csv").write_text("\n".join([f",{','.join(map(str, range(13)))}", *lines]))
+    return folder
+
+
+def test_the_index_of_a_data_frame(frame, capsys):
+    code, rows, err = run(capsys, "frame.csv", "--budget", 6)
+    assert (code, rows) == (2, []) and "perhaps the index of a data frame: --ignore ''" in err
+    expected = run(capsys, "features.npy", "--budget", 6)[1]
+    assert run(capsys, "frame.csv", "--budget", 6, "--ignore", "")[1] == expected
+    assert run(capsys, "frame.csv", "--budget", 6, "--id-column", "", "--output", "p.csv")[0] == 0
+    lines = (frame / "p.csv").read_text().splitlines()
+    assert lines[0] == "rank,row,"
+    assert lines[1] == f"1,{expected[0]},{expected[0] + 500}"
+    lines = [f"{line},{label}" for line, label in zip(lines, ["label", *"abcabc"], strict=True)]
+    (frame / "p.csv").write_text("\n".join(lines))  # labeled, and read again by names
+    options = ("--id-column", "", "--labeled", "p.csv", "--budget", 2)
+    code, rows, err = run(capsys, "frame.csv", *options)
+    assert code == 0 and "6 labeled in 3 classes" in err
+
+
+@pytest.mark.parametrize("strategy", ["firal", "bait"])
+def test_more_features_than_points_are_warned_about_once(folder, capsys, strategy):
+    np.save("wide.npy", np.random.default_rng(0).normal(size=(20, 30)))
+    (folder / "few.csv").write_text("0,a\n1,b\n2,c\n")
+    options = ("wide.npy", "--labeled", "few.csv", "--budget", 3, "--strategy", strategy)
+    code, rows, err = run(capsys, *options)
+    assert code == 0 and rows == [3, 4, 5]
+    assert err.count("warning") == 1 and "tell nothing apart" in err and "by --pca" in err
+    assert "warning" not in run(capsys, *options, "--pca", 5)[2]
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
@@ -152,7 +197,19 @@ def test_a_value_that_means_unlabeled(folder, capsys):
         ("features.npy --budget 0", "--budget: must be an integer >= 1, got '0'"),
         ("features.npy --budget 179", "--budget must be at most 178"),
         ("none.npy --budget 3", "no file none.npy"),
-        (". --budget 3", "a table must end in .npy"),
+        (". --budget 3", "a table must end in .npy, .npz, .csv, .tsv, .txt, .parquet, got the f"),
+        ("empty.npy --budget 3", "empty.npy has no rows"),
+        ("huge.npy --budget 3", "must be at most 1e+50 in size, got 1e+60 in row 5, column 1"),
+        ("twice.csv --budget 1 --id-column a", "column 'a' must hold distinct ids, got '1' twice"),
+        ("twice.csv --budget 1 --id-column a --label-column a", "must differ, got 'a' for both"),
+        ("features.npy --budget 3 --output=", "must be the name of a file, or - for stdout"),
+        ("features.npy --budget 3 --output . --overwrite", "ordinary file, got a folder, ."),
+        ("features.npy --budget 3 --output link --overwrite", "ordinary file, got a folder, link"),
+        (
+            "features.npy --budget 3 --labeled labels.csv --output labels.csv --overwrite",
+            "--output must not be one of the files that are read, got labels.csv",
+        ),
+        ("features.npy --budget 3 --output alias.npy --overwrite", "must not be one of the files"),
         ("features.npy --budget 3 --strategy best", "invalid choice: 'best'"),
         ("features.npy --budget 3 --labeled none.csv", "no file none.csv"),
         ("features.npy --budget 3 --label-column y", "features.npy has no named columns, got y"),
@@ -171,6 +228,12 @@ def test_bad_input_is_one_line_and_exit_code_2(folder, capsys, arguments, messag
     X = WINE.data.copy()
     X[5, 1] = np.nan
     np.save("nan.npy", X)
+    X[5, 1] = 1e60
+    np.save("huge.npy", X)
+    np.save("empty.npy", X[:0])
+    (folder / "twice.csv").write_text("a,b\n1,2\n1,3\n")
+    (folder / "link").symlink_to(folder)
+    (folder / "alias.npy").symlink_to("features.npy")
     np.save("flat.npy", np.ones(4))
     before = (folder / "labels.csv").read_text()
     code, rows, err = run(capsys, *arguments.split(), "--quiet")
@@ -178,6 +241,61 @@ def test_bad_input_is_one_line_and_exit_code_2(folder, capsys, arguments, messag
     assert err.startswith("firal: error: ") and err.count("\n") == 1
     assert message in err
     assert (folder / "labels.csv").read_text() == before
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX devices")
+def test_a_device_is_no_output(folder, capsys):
+    code, _, err = run(capsys, "features.npy", "--budget", 3, "--output", os.devnull, "--overwrite")
+    assert code == 2 and "must be an ordinary file, got a device" in err
+
+
+def test_output_to_stdout(folder, capsys):
+    expected = run(capsys, "features.npy", "--budget", 3)
+    assert run(capsys, "features.npy", "--budget", 3, "--output", "-") == expected
+    assert len(expected[1]) == 3 and not (folder / "-").exists()
+
+
+def test_a_link_to_a_file_is_followed(folder, capsys):
+    (folder / "target.csv").write_text("old")
+    (folder / "picks.csv").symlink_to("target.csv")
+    options = ("features.npy", "--budget", 3, "--output", "picks.csv")
+    assert run(capsys, *options)[0] == 2
+    assert run(capsys, *options, "--overwrite")[0] == 0
+    assert (folder / "picks.csv").is_symlink()
+    assert (folder / "target.csv").read_text().startswith("rank,row\n")
+
+
+def test_a_folder_that_cannot_be_written_is_found_before_the_computation(
+    folder, capsys, monkeypatch
+):
+    def refuses(dir):
+        raise PermissionError(13, "Permission denied", f"{dir}/tmp123")
+
+    monkeypatch.setattr(cli, "TemporaryFile", refuses)
+    monkeypatch.setattr(cli, "_read", lambda options: pytest.fail("too late"))
+    (folder / "locked").mkdir()
+    code, _, err = run(capsys, "features.npy", "--budget", 3, "--output", "locked/picks.csv")
+    assert code == 2 and "tmp123" not in err
+    assert "the folder locked for --output must be writable, got: Permission denied" in err
+
+
+def test_a_failed_write_names_the_output_and_leaves_nothing(folder, capsys, monkeypatch):
+    def fails(source, target):
+        raise OSError(28, "No space left on device", source)
+
+    monkeypatch.setattr(cli.os, "replace", fails)
+    before = sorted(folder.iterdir())
+    code, _, err = run(capsys, "features.npy", "--budget", 3, "--output", "picks.csv")
+    assert code == 2 and "--output picks.csv cannot be written: No space left on device\n" in err
+    assert sorted(folder.iterdir()) == before
+
+
+def test_without_stdout(folder, capsys, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "stdout", None)
+        code = cli.main(["select", "features.npy", "--budget", "3"])
+    message = "firal: error: there is no stdout to write to: give an --output\n"
+    assert code == 2 and capsys.readouterr().err == message
 
 
 def test_output_is_replaced_only_when_asked(folder, capsys):

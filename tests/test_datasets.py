@@ -207,6 +207,14 @@ def test_own_npz_and_npy(tmp_path, own):
         load_pool(tmp_path / "x.npy", labels=tmp_path / "z.npy")
 
 
+@pytest.mark.parametrize("header", ["", "0,1,2,y\n", "0,1,2,3\n"])
+def test_own_csv_with_columns_that_are_counted(tmp_path, header):
+    (tmp_path / "mine.csv").write_text(header + "5,6,7,1.0\n8,9,1,2\n3,4,5,1\n")
+    pool = load_pool(tmp_path / "mine.csv")
+    assert pool.features.tolist() == [[5, 6, 7], [8, 9, 1], [3, 4, 5]]
+    assert pool.classes == (1, 2) and pool.labels.tolist() == [0, 1, 0]
+
+
 @pytest.mark.parametrize("header", ["", "first,second,kind\n"])
 def test_own_csv(tmp_path, own, header):
     X, y = own
@@ -227,7 +235,12 @@ def test_own_csv_with_integer_labels_sorts_them_as_numbers(tmp_path):
         ("1,2,a\n3,b\n", "must have 3 cells per line, got 2 in row 1: '3,b'"),
         ("1,2,a\n3,x,b\n", "must have 2 numbers and a label on each line, got '3,x,b' in row 1"),
         ("", "bad.csv is empty"),
-        ("a,b,label\n", "must have lines of numbers"),
+        ("a,b,label\n", "bad.csv has no rows"),
+        ("1,,a\n3,2,b\n", "must have 2 numbers and a label on each line, got '1,,a' in row 0"),
+        ("1,2,a\n3,2,\n4,5,b\n", "must have a label on each line, got '' in row 1"),
+        ("1,2,a\n3,2,NaN\n4,5,b\n", "must have a label on each line, got 'NaN' in row 1"),
+        ("0,1,y\n3,2,b\n", "got 0,1, which may be either: give the columns names"),
+        (",p,q,y\n0,1,2,a\n1,3,4,b\n", r"a column '', perhaps the index .*index=False"),
         ("5\n6\n", "must have lines of numbers"),
         ("1,2,a\nnan,2,b\n", "must be finite"),
         ("1,2,a\n3,2,a\n", "at least 2 classes, got 1"),
@@ -237,6 +250,31 @@ def test_bad_csv(tmp_path, text, message):
     (tmp_path / "bad.csv").write_text(text)
     with pytest.raises(ValueError, match=message):
         load_pool(tmp_path / "bad.csv")
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "message"),
+    [
+        ("mine.npz", {"labels": "y.npy"}, "labels are for a .npy of features, got labels='y.npy'"),
+        ("mine.csv", {"labels": "y.npy"}, "labels are for a .npy of features"),
+        ("digits", {"labels": "y.npy"}, "labels are for a .npy of features"),
+        ("cifar10", {"labels": "y.npy"}, "labels are for a .npy of features"),
+        ("mine.npz", {"features": "selfsup"}, "features are a choice for mnist60k, .*'selfsup'"),
+        ("digits", {"features": "pixels"}, "features are a choice for mnist60k"),
+        ("mine.csv", {"n_neighbors": 5}, "n_neighbors is for digits, mnist, got 5 for mine.csv"),
+        ("mine.npy", {"labels": np.arange(3)}, r"labels must be a path to a .npy, got array\("),
+        ("digits", {"pictures": "no"}, "pictures must be True or False, got 'no'"),
+    ],
+)
+def test_arguments_without_meaning_are_refused(
+    tmp_path, own, monkeypatch, name, arguments, message
+):
+    monkeypatch.chdir(tmp_path)
+    np.savez("mine.npz", features=own[0], labels=own[1])
+    np.save("mine.npy", own[0])
+    (tmp_path / "mine.csv").write_text("1,2,a\n3,2,b\n")
+    with pytest.raises(ValueError, match=message):
+        load_pool(name, **arguments)
 
 
 def test_bad_arrays(tmp_path, own):

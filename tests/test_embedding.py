@@ -170,6 +170,8 @@ def test_sizes_are_checked(dim, k, message):
 
 
 def test_points_are_checked():
+    with pytest.raises(ValueError, match="X must be at most 1e[+]15 in size for float32"):
+        spectral_embedding((1e20 * cloud()).astype(np.float32), 3, 10)
     with pytest.raises(ValueError, match="at least 2 points"):
         spectral_embedding([[1.0]], 1, 1)
     X = cloud(20)

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.datasets import load_iris
-from sklearn.linear_model import LogisticRegression, RidgeClassifier
+from scipy.special import expit
+from sklearn.datasets import load_iris, load_wine
+from sklearn.linear_model import LogisticRegression, RidgeClassifier, SGDClassifier
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -68,16 +69,60 @@ def test_refusals():
         theta_from_sklearn(OneVsRestClassifier(LogisticRegression()).fit(X, y))
 
 
-def test_one_vs_rest_probabilities_are_refused():
-    X, y = load_iris(return_X_y=True)
-    model = LogisticRegression(max_iter=1000).fit(X, y)
+class OneVsRest:
+    """Independent probabilities of the classes, divided by their sum."""
 
-    class OneVsRest:
-        coef_, intercept_, classes_ = model.coef_, model.intercept_, model.classes_
+    def __init__(self, weights, intercept):
+        self.coef_, self.intercept_ = np.array(weights, float), np.array(intercept, float)
+        self.classes_ = np.arange(len(self.coef_))
 
-        def predict_proba(self, X):
-            p = 1 / (1 + np.exp(-(X @ model.coef_.T + model.intercept_)))
-            return p / p.sum(axis=1, keepdims=True)
+    def predict_proba(self, X):
+        p = expit(X @ self.coef_.T + self.intercept_)
+        return p / p.sum(axis=1, keepdims=True)
 
+
+@pytest.mark.parametrize(
+    ("weights", "intercept"),
+    [
+        ([[1, 2], [0, -1], [3, 1]], [0, 1, 2]),
+        ([[1], [0], [0]], [-100, -30, -30.5]),  # differs in small probabilities only
+        ([[1], [-1], [0]], [-40, -40, -35]),  # no point has three moderate scores
+        (np.eye(3), [-500, -500, -500]),  # few points have two moderate scores
+        (np.zeros((3, 2)), [0, 1, 2]),
+    ],
+)
+def test_one_vs_rest_probabilities_are_refused(weights, intercept):
     with pytest.raises(ValueError, match="predict_proba differs: one-vs-rest"):
-        theta_from_sklearn(OneVsRest())
+        theta_from_sklearn(OneVsRest(weights, intercept))
+
+
+def wines():
+    X, y = load_wine(return_X_y=True)
+    return StandardScaler().fit_transform(X), y
+
+
+@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("rows", [[0, 1, 70, 71, 140, 150], range(178)])
+@pytest.mark.parametrize("columns", [1, 13])
+def test_one_vs_rest_with_large_intercepts_is_refused(seed, rows, columns):
+    X, y = wines()
+    X, y = X[list(rows), :columns], y[list(rows)].astype(str)
+    model = SGDClassifier(loss="log_loss", alpha=1e-4, random_state=seed).fit(X, y)
+    with pytest.raises(ValueError, match="got SGDClassifier whose predict_proba differs"):
+        theta_from_sklearn(model)
+
+
+@pytest.mark.parametrize("shift", [0.0, 100.0])
+@pytest.mark.parametrize("columns", [1, 13])
+def test_softmax_with_large_intercepts_is_accepted(shift, columns):
+    X, y = wines()
+    X = X[:, :columns] + shift
+    rows = [0, 1, 70, 71, 140, 150]
+    model = LogisticRegression(C=1e6, max_iter=1000).fit(X[rows], y[rows])
+    theta = theta_from_sklearn(model)
+    got = firal.probabilities(with_ones(X, theta), theta)
+    assert np.allclose(got, model.predict_proba(X), atol=1e-9)
+    model.intercept_ = np.array([1e4, -1e4, 3.0])
+    assert np.array_equal(theta_from_sklearn(model)[:, :-1], theta[:, :-1])
+    model.coef_ = np.zeros_like(model.coef_)
+    assert not theta_from_sklearn(model)[:, :-1].any()

@@ -285,6 +285,12 @@ X3, Y3, T23 = np.ones((4, 3)), [0, 1, 2, 0], np.ones((2, 3))
         (lambda: logistic.fit(X3, Y3, 3, tol=0), "tol must be a finite number > 0, got 0"),
         (lambda: logistic.fit(X3, Y3, 3, max_iter=0), "max_iter must be an integer >= 1, got 0"),
         (lambda: logistic.fit(X3 * np.nan, Y3, 3), "X must be finite, got 12 NaN"),
+        (lambda: logistic.fit(X3 * 1e60, Y3, 3, 1.0), "X must be at most 1e[+]50 in size"),
+        (lambda: logistic.fit(np.ma.masked_equal(X3, 1), Y3, 3), "no masked entries, got 12"),
+        (lambda: logistic.fit(X3, Y3, 3, ridge="1"), "ridge must be a finite number >= 0, got '1'"),
+        (lambda: logistic.fit(X3, Y3, 3, ridge=True), "ridge must be a finite number >= 0, got T"),
+        (lambda: logistic.fit(X3, Y3, 3, max_iter=True), "max_iter must be an integer >= 1, got T"),
+        (lambda: logistic.fit(X3, Y3, "3"), "n_classes must be an integer >= 2, got '3'"),
     ],
 )
 def test_bad_input(call, message):

@@ -123,7 +123,11 @@ def test_a_function_is_a_strategy_and_its_rows_are_checked():
         ({"initial": []}, "initial must be distinct rows"),
         ({"batch": 30}, r"at most the 57 points without a label, got 3 \* 30"),
         ({"ridge": 0}, "ridge must be a finite number > 0, got 0"),
-        ({"n_classes": 2}, "labels 0..1"),
+        ({"n_classes": 2}, "labels must hold labels 0..1 for 2 classes, got labels from 0 to 2"),
+        ({"labels": ["a"] * 60}, "labels must hold integers 0..c-1, got type <U1"),
+        ({"labels": [np.nan] * 60}, "labels must hold integers 0..c-1, got type float64 with nan"),
+        ({"labels": [0, 1]}, r"labels must have shape \(60,\), one label per point"),
+        ({"ridge": "1"}, "ridge must be a finite number > 0, got '1'"),
         ({"rounds": -1}, "rounds must be"),
     ],
 )
@@ -131,6 +135,7 @@ def test_arguments_are_checked(change, message):
     X, y = blobs()
     given = {"initial": [0, 1, 2], "strategy": "random", "rounds": 3, "batch": 4} | change
     initial, strategy = given.pop("initial"), given.pop("strategy")
+    y = given.pop("labels", y)
     with pytest.raises(ValueError, match=message):
         active_learning(X, y, initial, strategy, rng=np.random.default_rng(0), **given)
 
@@ -177,6 +182,17 @@ def test_a_trial_can_be_repeated_by_hand():
     initial = balanced_rows(y, 1, start)
     again = active_learning(X, y, initial, "random", rounds=1, batch=4, rng=picks, trial=2)
     assert all(same(a, b) for a, b in zip(records, again, strict=True))
+
+
+def test_labels_may_be_a_series():
+    pandas = pytest.importorskip("pandas")
+    X, y = blobs()
+    runs = [
+        active_learning(X, labels, [0, 1, 2], "entropy", rounds=1, batch=4, rng=None)
+        for labels in (y, pandas.Series(y, index=range(100, 160)))
+    ]
+    assert np.array_equal(runs[0][1].picked, runs[1][1].picked)
+    assert runs[0][1].accuracy == runs[1][1].accuracy
 
 
 def test_all_labels_accuracy():

@@ -29,6 +29,7 @@ parts:
 """
 HOME = "# Home\n\nFirst words.\n\n## A section\n\nSee {ref}`the exercise <ex-one>`.\n"
 LONG = "many words that need the room of several lines in a column of the page " * 2
+CODE = "\n".join(f"line_{n} = {n}" for n in range(40))
 ROWS = "\n".join(f"| {n} |" for n in range(20))
 PAGE = f"""# Page
 
@@ -52,7 +53,16 @@ Do it.
 
 | x | y |
 |---|---|
-| 1 | 2 |
+| `txt-a-long-name` | `x-1` |
+
+```python
+one = 1
+two = 2
+```
+
+```python
+{CODE}
+```
 
 <details>
 <summary>Solution</summary>
@@ -133,7 +143,22 @@ def test_long_tables_may_be_broken(source):
 
 
 def test_a_folded_solution_has_its_heading(source):
-    assert source.index(r"\sphinxstylestrong{Solution.}") < source.index("It is two.")
+    at = source.index(r"\sphinxstylestrong{Solution.}")
+    assert at < source.index("It is two.")
+    assert r"\Needspace{6\baselineskip}" in source[at - 60 : at]
+
+
+def test_short_code_stays_on_one_page_and_long_code_does_not_begin_at_its_foot(source):
+    spaces = re.findall(
+        r"\\Needspace\{([\d.]+)\\baselineskip\}\s*\\begin\{sphinxVerbatim\}", source
+    )
+    assert spaces == ["3.4", "5.0"]
+
+
+def test_long_names_in_tables_may_be_broken(source):
+    row = source[source.index("txt") :]
+    row = row[: row.index(r"\\")]
+    assert row.count(r"\allowbreak{}") == 3  # txt- a- long- name, and not x-1
 
 
 def test_a_short_statement_stays_together_and_with_its_heading(source):

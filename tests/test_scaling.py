@@ -63,6 +63,11 @@ def test_refusals(standardize):
     X[13, 2] = np.nan
     with pytest.raises(ValueError, match="got nan in row 13, column 2"):
         model_features(X, standardize=standardize)
+    X[13, 2] = -1e60
+    with pytest.raises(ValueError, match=r"at most 1e[+]50 in size, got -1e[+]60 in row 13, col"):
+        model_features(X, standardize=standardize)
+    with pytest.raises(ValueError, match="intercept must be True or False, got 'no'"):
+        model_features(X, intercept="no")
     with pytest.raises(ValueError, match="pca must be an integer in 1..4, got 5"):
         model_features(X, pca=5)
     line = np.outer(np.arange(20.0), np.ones(4))

@@ -1,7 +1,9 @@
 """FIRAL end to end: brute force, guarantees, the choice of eta, progress, growth with the pool."""
 
 import itertools
+import re
 import tracemalloc
+import warnings
 
 import numpy as np
 import pytest
@@ -11,6 +13,7 @@ from hypothesis import strategies as st
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from firal import selection
+from firal.bait import bait
 from firal.relax import relax
 from firal.selection import eta_grid, eta_theory, select
 from firal.sparsify import sparsify
@@ -185,6 +188,10 @@ def test_progress(capsys):
     [
         ({"eta": "tuned"}, 'eta must be None, "theory" or a positive number'),
         ({"eta": -1.0}, "eta must be a finite number > 0"),
+        ({"eta": True}, "eta must be a finite number > 0 and < 1e[+]12, got True"),
+        ({"eta": "5"}, "eta must be .* positive number, got '5'"),
+        ({"replace": "no"}, "replace must be True or False, got 'no'"),
+        ({"capped": "no"}, "capped must be True or False, got 'no'"),
         ({"eta": "theory"}, "needs a budget above 2 d~ = 12, got 5.*eta=None"),
         ({"budget": 61}, "pool size 60 when capped=True"),
         ({"budget": 61, "capped": False}, "pool size 60 when replace=False"),
@@ -196,6 +203,25 @@ def test_bad_input_gets_one_clear_error(options, message):
     options = {"budget": 5} | options
     with pytest.raises(ValueError, match=message):
         select(*medium_problem(8), options.pop("budget"), **options)
+
+
+@pytest.mark.parametrize("pick", [select, bait])
+@pytest.mark.parametrize("known", [0, 3])
+def test_as_many_features_as_points_tell_nothing_apart(pick, known):
+    rng = np.random.default_rng(0)
+    X, theta = rng.normal(size=(12, 12)), rng.normal(size=(2, 12))
+    labeled = X[:known] if known else None
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        rows = pick(X[known:], labeled, theta, 4)
+    assert getattr(rows, "indices", rows).tolist() == [0, 1, 2, 3]
+    (warning,) = seen
+    assert issubclass(warning.category, RuntimeWarning) and warning.filename == __file__
+    message = "12 points with 12 features tell nothing apart: .* lowest rows .* reduce the features"
+    assert re.match(message, str(warning.message))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        pick(X[known:, :11], labeled if labeled is None else labeled[:, :11], theta[:, :11], 4)
 
 
 def test_more_picks_than_points_with_replacement():

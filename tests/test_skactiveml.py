@@ -1,6 +1,7 @@
 """The scikit-activeml strategies: the same picks as firal's own functions, and the contract of
 scikit-activeml (indices, utilities, missing labels, candidates, an untouched classifier)."""
 
+import re
 import subprocess
 import sys
 import warnings
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 import reference_bait
 import reference_select
+from conftest import ROOT
 from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.base import clone
@@ -315,6 +317,22 @@ def test_candidates_as_rows_or_as_samples(strategy):
         query.query(X, y, regression(), candidates=[1, 2, FIRST[0]])
     with pytest.raises(ValueError, match="feature"):
         query.query(X, y, regression(), candidates=X[:5, :2])
+    with pytest.raises(ValueError, match="candidates must be rows >= 0 of X, got -2"):
+        query.query(X, y, regression(), candidates=[3, -2])
+    with pytest.raises(ValueError, match="X must be at most 1e[+]50 in size"):
+        query.query(X * 1e60, y, regression())
+
+
+@BOTH
+@pytest.mark.parametrize("return_utilities", [False, True])
+def test_more_features_than_points_are_warned_about_once(strategy, return_utilities):
+    X = np.random.default_rng(0).normal(size=(10, 20))
+    y = np.array([0, 1, 2] + [np.nan] * 7)
+    with warnings.catch_warnings(record=True) as seen:
+        warnings.simplefilter("always")
+        strategy().query(X, y, regression(), batch_size=2, return_utilities=return_utilities)
+    (warning,) = [w for w in seen if issubclass(w.category, RuntimeWarning)]
+    assert "10 points with 21 features tell nothing apart" in str(warning.message)
 
 
 @BOTH
@@ -369,3 +387,14 @@ def test_points_that_are_equal_to_rounding_do_not_hide_the_pick():
     found = _largest_at_pick([[0.5, 1.0, above], [0.5, 9.0, 0.7]], np.array([1, 2]))
     assert np.nanargmax(found, axis=1).tolist() == [1, 2]
     np.testing.assert_allclose(found, [[0.5, 1.0, 1.0], [0.5, np.nan, 0.7]], rtol=1e-11)
+
+
+def test_the_examples_of_the_book_run_as_they_stand():
+    text = (ROOT / "book" / "use.md").read_text(encoding="utf8")
+    blocks = re.findall(r"^```python\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
+    assert len(blocks) == 2
+    names = {}
+    for block in blocks:
+        exec(block, names)
+    assert len(names["picked"]) == 10 and not set(names["picked"]) & set(names["labeled"])
+    assert np.array_equal(names["rows"], names["picked"])

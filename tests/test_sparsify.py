@@ -193,6 +193,8 @@ def test_too_few_points_for_full_rank(d):
         ({"z": np.array([3.0, 0, 0, 0, 0, 0]), "labeled": None}, "singular Sigma"),
         ({"budget": 7, "z": np.full(6, 7 / 6)}, "pool size 6 when replace=False, got 7"),
         ({"pool": np.ones((6, 2, 1))}, "pool must have shape"),
+        ({"watch": 3}, "watch must be None or a function, got 3"),
+        ({"replace": "no"}, "replace must be True or False, got 'no'"),
     ],
 )
 def test_bad_input_gets_one_clear_error(change, message):
@@ -206,7 +208,7 @@ def test_bad_input_gets_one_clear_error(change, message):
         "eta": 10.0,
     } | change
     with pytest.raises(ValueError, match=message):
-        sparsify(*good.values())
+        sparsify(**good)
 
 
 def test_float32_input_gives_the_same_picks_as_its_float64_copy():

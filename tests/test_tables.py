@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from firal import tables
-from firal.tables import as_text, read_labels, read_table
+from firal.tables import as_text, check_ids, read_labels, read_table
 
 X = np.array([[1.0, 2.5], [-3.0, 4e-3], [0.0, 7.0]])
 
@@ -30,7 +30,7 @@ def test_every_format_gives_the_same(tmp_path):
     assert isinstance(read_table(tmp_path / "a.npy")[0], np.memmap)
     wanted = {"y": ["1", None, "2"], "ids": ["u", "v", "w"]}
     assert read_table(tmp_path / "b.npz", ["y", "ids"])[1] == wanted
-    assert read_table(tmp_path / "g.txt", ["p"])[1] == {"p": ["1.0", "-3", "0"]}  # no mark in p
+    assert read_table(tmp_path / "g.txt", ["p"])[1] == {"p": ["1", "-3", "0"]}  # no mark in p
     named = write(tmp_path / "h.csv", 'ids,p,note,q,y\nu,1,"a, b",2.5,1\nv,-3,,4e-3,\nw,0,x,7,2\n')
     features, found = read_table(named, ["y", "ids"], ["note"])
     assert np.array_equal(features, X) and found == wanted
@@ -72,6 +72,16 @@ def test_parquet_without_pyarrow(tmp_path, monkeypatch):
         (np.nan, None),
         (b"dog", "dog"),
         (True, "True"),
+        ("1.0", "1"),
+        ("-1.000", "-1"),
+        ("007", "007"),
+        ("1.50", "1.50"),
+        (".0", ".0"),
+        ("nan", None),
+        (" NaN", None),
+        ("NA", "NA"),
+        ("None", "None"),
+        ("null", "null"),
     ],
 )
 def test_text_of_a_cell(value, text):
@@ -88,6 +98,11 @@ def test_text_of_a_cell(value, text):
         "cat\n\ndog\n",
         "y\ncat\n\ndog\n",
         'anything\ncat\n""\ndog',
+        "0.0,cat\n2.0,dog\n",
+        "row,label\n0.0,cat\n2.0,dog\n1,nan\n",
+        "Label\ncat\nNaN\ndog\n",
+        "TARGET\ncat\n\ndog\n\n",
+        ",row,label\n7,0,cat\n8,2,dog\n",
         "label,name\ncat,u\ndog,w\n",
         "row,name,label\n0,u,cat\n2,w,dog\n",
     ],
@@ -95,6 +110,19 @@ def test_text_of_a_cell(value, text):
 def test_every_form_of_labels(tmp_path, text):
     file = write(tmp_path / "labels.csv", text)
     assert read_labels(file, 3, ["u", "v", "w"], "name") == {0: "cat", 2: "dog"}
+
+
+@pytest.mark.parametrize(
+    ("text", "labels"),
+    [
+        ("cat\ndog\ncat\n\n", {0: "cat", 1: "dog", 2: "cat"}),  # an empty last line
+        ('species\ncat\ndog\n""\n', {0: "cat", 1: "dog"}),  # as pandas writes a last blank
+        ("y\nn\ny\n", {0: "y", 1: "n", 2: "y"}),  # a class called y
+        ("\n1.0\n\n\n", {1: "1"}),
+    ],
+)
+def test_one_column_with_or_without_a_header(tmp_path, text, labels):
+    assert read_labels(write(tmp_path / "y.csv", text), 3) == labels
 
 
 def test_labels_as_an_array(tmp_path):
@@ -121,6 +149,10 @@ def test_a_first_label_that_is_blank(tmp_path):
         ("name,label\nx,cat\n", "y.csv has the name 'x', which no point has"),
         ("row,name,label\n0,w,cat\n", "row 0 has the name 'u', got 'w'"),
         ("cat\ndog\n", r"one entry for each of the 3 points, got shape \(2,\)"),
+        ("label\ncat\ndog\n", r"one entry for each of the 3 points, got shape \(2,\)"),
+        ("y\ncat\ndog\ncat\ncat\n", r"each of the 3 points, got shape \(4,\)"),
+        ("cat\ndog\ncat\ncat\n", r"each of the 3 points, got shape \(4,\)"),
+        ("cat\ndog\nbird\n\n", "got 4: either 'cat' is a header, .* remove the empty last line"),
         ("row,label\n1,cat,x\n", "must have 2 cells per line, got 3 in row 0"),
         ("row,row,label\n1,1,x\n", "distinct column names"),
         ("", "y.csv is empty"),
@@ -132,6 +164,8 @@ def test_labels_that_are_refused(tmp_path, text, message):
 
 
 def test_ids_that_repeat_are_refused(tmp_path):
+    with pytest.raises(ValueError, match="the column 'name' must hold distinct ids, got 'v' twice"):
+        check_ids(["u", "v", "w", "v"], "name")
     with pytest.raises(ValueError, match="must hold distinct ids, got 'u' twice"):
         read_labels(write(tmp_path / "y.csv", "id,label\nu,1\n"), 3, ["u", "u", "w"])
 
@@ -147,6 +181,19 @@ def test_ids_that_repeat_are_refused(tmp_path):
         ("x.csv", b"a,b\n1,2\n3,\n", "column 'b' of x.csv must hold numbers, got a blank cell in"),
         ("x.csv", b"a,b\n1,2\n3,k\n", "column 'b' of x.csv must hold numbers, got 'k' in row 1"),
         ("x.csv", b"a,b\n1,2\n3\n", "must have 2 cells per line, got 1 in row 1"),
+        ("x.csv", b"a\n1\n\n3\n", "column 'a' of x.csv must hold numbers, got a blank cell in row"),
+        ("x.csv", b"1,,3\n4,5,6\n", "column '1' of x.csv must hold numbers, got a blank cell in r"),
+        ("x.csv", b"1,NA,3\n4,5,6\n", "column '1' of x.csv must hold numbers, got 'NA' in row 0"),
+        ("x.csv", b"0,1\n4,5\n", "got 0,1, which may be either: give the columns names"),
+        ("x.csv", b",a,b\n0,1,2\n", "got a column '', perhaps the index .* --ignore '' leaves it"),
+        ("x.csv", b",0,1,2\n0,1,2,3\n", "perhaps the index of a data frame"),
+        ("x.csv", b"Unnamed: 0,a\n0,1\n", "got a column 'Unnamed: 0', perhaps the index"),
+        ("x.csv", b"a,b\n", "x.csv has no rows"),
+        (
+            "x.npy",
+            b"1 2 3, just text",
+            "x.npy must be an intact .npy of plain values: it holds obj",
+        ),
     ],
 )
 def test_features_that_are_refused(tmp_path, name, content, message):
@@ -155,7 +202,37 @@ def test_features_that_are_refused(tmp_path, name, content, message):
         read_table(tmp_path / name)
 
 
+@pytest.mark.parametrize(
+    ("text", "columns", "ignore"),
+    [
+        ("0,1,2\n1,2,3\n4,5,6\n", [], []),  # names as pandas makes them
+        ("0,1,2,y\n1,2,3,a\n4,5,6,b\n", ["y"], []),
+        ("400,410,420,y\n1,2,3,a\n4,5,6,b\n", ["y"], []),
+        ("1,2,3,a\n4,5,6,b\n", ["3"], []),  # no header, and the columns are counted
+        ("name,0,1,2,y\nu,1,2,3,a\nv,4,5,6,b\n", ["name"], ["y"]),
+        (",0,1,2\n7,1,2,3\n8,4,5,6\n", [], [""]),
+        (",a,b,c\n7,1,2,3\n8,4,5,6\n", [""], []),
+        ("1,2,3\n4,5,6\n", [], []),
+    ],
+)
+def test_a_header_is_told_from_a_point(tmp_path, text, columns, ignore):
+    features, found = read_table(write(tmp_path / "x.csv", text), columns, ignore)
+    assert features.tolist() == [[1, 2, 3], [4, 5, 6]]
+    assert [len(values) for values in found.values()] == [2] * len(columns)
+
+
 def test_more_refusals(tmp_path):
+    with pytest.raises(ValueError, match=f"must end in .npy, .*, got the folder {tmp_path}"):
+        read_table(tmp_path)
+    for name in ("none.npy", "none.npz"):
+        save = np.save if name.endswith("npy") else np.savez
+        save(tmp_path / name, np.empty((0, 4)))
+        with pytest.raises(ValueError, match=f"{name} has no rows"):
+            read_table(tmp_path / name)
+        (tmp_path / name).unlink()
+    with pytest.raises(ValueError, match="ends in .npy, .csv, .tsv, .txt, .parquet, got y.npz"):
+        np.savez(tmp_path / "y.npz", y=[1])
+        read_labels(tmp_path / "y.npz", 1)
     with pytest.raises(ValueError, match="no file"):
         read_table(tmp_path / "none.npy")
     np.save(tmp_path / "x.npy", X)
@@ -164,6 +241,9 @@ def test_more_refusals(tmp_path):
     np.save(tmp_path / "objects.npy", np.array([{}, 1], dtype=object), allow_pickle=True)
     with pytest.raises(ValueError, match="objects.npy must be an intact .npy of plain values"):
         read_table(tmp_path / "objects.npy")
+    np.savez(tmp_path / "objects.npz", features=np.array([{}, 1], dtype=object))
+    with pytest.raises(ValueError, match="intact .npz of plain arrays: it holds objects or an"):
+        read_table(tmp_path / "objects.npz")
     np.savez(tmp_path / "two.npz", a=X, b=X, y=[1, 2])
     with pytest.raises(ValueError, match="an array named features, got a, b, y"):
         read_table(tmp_path / "two.npz")

@@ -4,6 +4,7 @@
 - A proof is text that ends with a box, not a framed note without a title.
 - A statement stays on one page if it is short, and with its heading.
 - A solution that is folded on the web has its heading.
+- Short pieces of code, and what they print, stay on one page.
 - The index names the page where the description of a function starts, not the one before.
 - References to exercises lead to them (sphinx-exercise sets another label).
 - Tables wider than the page get columns in proportion to what stands in them, and long ones may
@@ -23,6 +24,8 @@ HOME = "About this book"
 LINE = 88  # characters that fit beside each other in a table
 ROWS = 8  # a table with more may be broken
 LINES = 20  # a statement with more may be broken, but not in its first few
+CODE_LINES = 14  # so may code and what it prints
+BREAKABLE = 12  # longer names in a table may be broken at a hyphen
 EXERCISES = (exercise_node, exercise_enumerable_node)
 STATEMENTS = (*NODE_TYPES.values(), unenumerable_node, *EXERCISES)
 QED = r"\par\nopagebreak\noindent\hspace*{\fill}\ensuremath{\square}\par"
@@ -41,7 +44,12 @@ def arrange(app, doctree, docname):
     for parent, raw in inside(doctree, nodes.raw):
         if found := re.search(r"<summary>(.*?)</summary>", raw.astext()):
             heading = nodes.paragraph("", "", nodes.strong("", f"{found[1]}."))
-            parent.insert(parent.index(raw), heading)
+            place = parent.index(raw)
+            parent[place:place] = [_latex(r"\Needspace{6\baselineskip}"), heading]
+    for parent, code in inside(doctree, nodes.literal_block):
+        lines = _lines(code)
+        space = 1 + 0.8 * min(lines, CODE_LINES if lines <= CODE_LINES else 5)  # small letters
+        parent.insert(parent.index(code), _latex(rf"\Needspace{{{space:.1f}\baselineskip}}"))
     for parent, description in inside(doctree, addnodes.desc):
         entry = parent.index(description) - 1
         if entry >= 0 and isinstance(parent[entry], addnodes.index):
@@ -52,6 +60,8 @@ def arrange(app, doctree, docname):
         target = _latex(rf"\phantomsection\label{{\detokenize{{{label}}}}}")
         parent.insert(parent.index(exercise), target)
     for parent, table in inside(doctree, nodes.table):
+        for cell in table.findall(nodes.entry):
+            break_names(cell)
         fit(table)
         if isinstance(parent, nodes.section) and len(list(table.findall(nodes.row))) > ROWS:
             table["classes"].append("longtable")
@@ -118,6 +128,16 @@ def _lines(block):
         return 1 + int(_length(block) / LINE)
     rows = block.astext().count("\\\\" if isinstance(block, nodes.math_block) else "\n")
     return 3 + 2 * rows if isinstance(block, nodes.math_block) else 1 + rows
+
+
+def break_names(cell):
+    """Long names in typewriter letters may be broken behind a hyphen."""
+    for parent, name in inside(cell, nodes.literal):
+        pieces = re.findall(r"[^-]+-?|-", name.astext())
+        if len(name.astext()) > BREAKABLE and len(pieces) > 1:
+            parts = [[nodes.literal(piece, piece), _latex(r"\allowbreak{}")] for piece in pieces]
+            place = parent.index(name)
+            parent[place : place + 1] = sum(parts, [])[:-1]
 
 
 def fit(table):

@@ -1,7 +1,9 @@
 // A formula wider than its line is made smaller, down to 70 %. One that is still too wide scrolls,
-// and fades out at the side where there is more of it (book.css). Formulas in tables are left alone.
+// and fades out at the side where there is more of it (book.css). Tables that are too wide fade
+// out, too; formulas in them are left alone.
 (() => {
   const SMALLEST = 0.7;
+  const WIDE = "span.math, div.math mjx-container, .pst-scrollable-table-container";
 
   function fit() {
     const formulas = [...document.querySelectorAll("span.math, div.math mjx-container")]
@@ -12,20 +14,19 @@
     formulas.forEach((formula, k) => {
       if (shares[k] < 1) formula.style.fontSize = Math.max(SMALLEST, 0.98 * shares[k]) + "em";
     });
-    mark(formulas);
+    mark([...formulas, ...document.querySelectorAll(".pst-scrollable-table-container")]);
   }
 
-  function mark(formulas) {
-    const cut = formulas.map((f) => f.scrollWidth - f.clientWidth - f.scrollLeft > 2);
-    formulas.forEach((formula, k) => {
-      formula.classList.toggle("cut", cut[k]);
-      if (cut[k]) formula.tabIndex = 0; // the arrow keys scroll it
+  function mark(boxes) {
+    const cut = boxes.map((box) => box.scrollWidth - box.clientWidth - box.scrollLeft > 2);
+    boxes.forEach((box, k) => {
+      box.classList.toggle("cut", cut[k]);
+      if (cut[k]) box.tabIndex = 0; // the arrow keys scroll it
     });
   }
 
   addEventListener("load", async () => {
-    if (!window.MathJax?.startup) return;
-    await MathJax.startup.promise;
+    await window.MathJax?.startup?.promise;
     fit();
     addEventListener("resize", fit);
     document.addEventListener("toggle", fit, true); // an opened solution
@@ -33,7 +34,7 @@
       if (event.target.closest?.(".toggle-button, .admonition-title")) setTimeout(fit, 100);
     });
     document.addEventListener("scroll", (event) => {
-      if (event.target.matches?.("span.math, div.math mjx-container")) mark([event.target]);
+      if (event.target.matches?.(WIDE)) mark([event.target]);
     }, true);
   });
 })();
