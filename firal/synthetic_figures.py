@@ -41,7 +41,7 @@ def risk_rows(sweeps, title):
         for ax in row if what == "n" else row[:1]:  # every column has ratios of its own
             ax.legend(
                 fontsize=6.5,
-                loc="lower left",
+                loc="lower left" if what == "n" else "lower right",  # the risk falls with n
                 borderpad=0.1,
                 labelspacing=0.2,
             )
