@@ -53,6 +53,8 @@ def test_known_mathematics_builds(tmp_path):
     [
         (r"$\nosuchmacro$", "unknown LaTeX command or environment 'nosuchmacro'"),
         ("$$\n\\begin{nosuchenv} 1 \\end{nosuchenv}\n$$", "'nosuchenv'"),
+        (r"$x^2 + \sqrt\R$", r"put braces around \R here"),
+        (r"$x_\R$", r"put braces around \R here"),
         ("{prf:ref}`nowhere`", "nowhere"),
         ("{doc}`missing`", "missing"),
         ("[text](missing.md)", "missing.md"),

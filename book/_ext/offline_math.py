@@ -6,7 +6,8 @@
   ``book/preamble.tex`` too.
 * Sphinx never looks into formulas. So every command and environment in a formula is looked up
   here, in the macros and in MathJax's own tables; an unknown one is a warning with its place,
-  and the book is built with warnings as errors.
+  and the book is built with warnings as errors. So is a macro of ours as a root, index or exponent
+  without braces: MathJax takes it, LaTeX stops.
 """
 
 import re
@@ -22,6 +23,7 @@ NAME = "tex-svg-full.js"
 MACRO = re.compile(r"^\\newcommand\{\\(\w+)\}(?:\[(\d)\])?\{(.*)\}\s*$", re.M)
 COMMAND = re.compile(r"\\([a-zA-Z]+)")
 ENVIRONMENT = re.compile(r"\\begin\s*\{([a-zA-Z]+\*?)\}")
+BARE = re.compile(r"(?:\\sqrt|[_^])\s*\\([a-zA-Z]+)")
 TEXT = re.compile(r"\\(?:text|textbf|textit|mbox)\s*\{[^{}]*\}")
 
 logger = logging.getLogger(__name__)
@@ -65,6 +67,8 @@ def check_formulas(app, doctree):
                 name,
                 location=node,
             )
+        for name in sorted(app.firal_macros & set(BARE.findall(formula))):
+            logger.warning("put braces around \\%s here: LaTeX needs them", name, location=node)
 
 
 def copy_mathjax(app, exception):
