@@ -28,7 +28,8 @@ def risk_rows(sweeps, title):
         _against_quotient(column[2], sweep)
     for row, what in zip(axes, ("FIR", "n", "FIR/n"), strict=True):
         low = min(line.get_ydata().min() for ax in row for line in ax.lines)
-        row[0].set_ylim(low / 2000, 300)  # room for the legend below: bars may reach the upper edge
+        # bars may reach the upper edge, so a legend stands below the curves
+        row[0].set_ylim(low / (1000 if what == "n" else 10), 300)
         row[0].set_ylabel("excess risk on p", fontsize=9)
         for ax in row:
             ax.set(xscale="log", yscale="log")
@@ -38,13 +39,13 @@ def risk_rows(sweeps, title):
                 ax.xaxis.set_major_locator(LogLocator(subs=(1.0, 3.0)))
                 ax.xaxis.set_major_formatter(FormatStrFormatter("%g"))
             ax.minorticks_off()
-        for ax in row if what == "n" else row[:1]:  # every column has ratios of its own
-            ax.legend(
-                fontsize=6.5,
-                loc="lower left" if what == "n" else "lower right",  # the risk falls with n
-                borderpad=0.1,
-                labelspacing=0.2,
-            )
+    for ax in axes[1]:  # every column has ratios of its own
+        ax.legend(fontsize=6.5, loc="lower left", borderpad=0.1, labelspacing=0.2)
+    named = {}  # what the first and the last row mean is the same in all columns
+    for ax in axes[[2, 0], 0]:
+        handles, labels = ax.get_legend_handles_labels()
+        named.update(zip(labels, handles, strict=True))
+    fig.legend(named.values(), named.keys(), loc="outside lower center", ncols=4, fontsize=7.5)
     fig.suptitle(title, fontsize=12, fontweight="bold", x=0.01, ha="left")
     return fig
 

@@ -47,9 +47,7 @@ def arrange(app, doctree, docname):
             place = parent.index(raw)
             parent[place:place] = [_latex(r"\Needspace{6\baselineskip}"), heading]
     for parent, code in inside(doctree, nodes.literal_block):
-        lines = _lines(code)
-        space = 1 + 0.8 * min(lines, CODE_LINES if lines <= CODE_LINES else 5)  # small letters
-        parent.insert(parent.index(code), _latex(rf"\Needspace{{{space:.1f}\baselineskip}}"))
+        keep_code_together(parent, code)
     for parent, description in inside(doctree, addnodes.desc):
         entry = parent.index(description) - 1
         if entry >= 0 and isinstance(parent[entry], addnodes.index):
@@ -116,6 +114,28 @@ def keep_together(parent, statement):
         flush = r"\FloatBarrier"  # a section does that, too, and then there is less space
     text = rf"{flush}\Needspace{{{lines}\baselineskip}}"
     parent.insert(parent.index(statement), _latex(text))
+
+
+def keep_code_together(parent, code):
+    """A new page before short code that would not fit, and before the short text that leads in."""
+    lines = _lines(code)
+    space = 1 + 0.8 * (lines if lines <= CODE_LINES else 5)  # its letters are small
+    place = parent.index(code)
+    before = place
+    while (
+        before
+        and isinstance(parent[before - 1], nodes.raw)
+        and "html" in parent[before - 1].get("format", "")
+    ):
+        before -= 1
+    if (
+        before
+        and isinstance(parent[before - 1], nodes.paragraph)
+        and _lines(parent[before - 1]) <= 2
+    ):
+        place, space = before - 1, space + 1 + _lines(parent[before - 1])
+    if place or isinstance(parent, nodes.section):  # what a box begins with stays with its title
+        parent.insert(place, _latex(rf"\Needspace{{{space:.1f}\baselineskip}}"))
 
 
 def _is_block(node):

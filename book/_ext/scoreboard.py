@@ -83,8 +83,10 @@ def table_markdown(rows):
             where = entry["where"]
             if records and entry["id"].split("-")[0] not in ("fig", "txt"):
                 where += f"; here {{prf:ref}}`{entry['id']}`"
+            _, _, checked = entry["claim"].partition("Checked:")  # where it is less than the claim
+            title = entry["title"] + (f". *Checked:*{checked.rstrip()}" if checked else "")
             lines.append(
-                f"| `{entry['id']}` | {VERDICTS[verdict]} | {entry['title']} | {where} "
+                f"| `{entry['id']}` | {VERDICTS[verdict]} | {title} | {where} "
                 f"| {evidence(entry, records)} |"
             )
         lines.append("")
