@@ -64,6 +64,18 @@ two = 2
 {CODE}
 ```
 
+````{{solution}} ex-one
+```python
+three = 3
+```
+````
+
+A word before it.
+
+```python
+four = 4
+```
+
 <details>
 <summary>Solution</summary>
 
@@ -153,6 +165,13 @@ def test_short_code_stays_on_one_page_and_long_code_does_not_begin_at_its_foot(s
         r"\\Needspace\{([\d.]+)\\baselineskip\}\s*\\begin\{sphinxVerbatim\}", source
     )
     assert spaces == ["3.4", "5.0"]
+
+
+def test_code_stays_with_what_leads_to_it(source):
+    assert r"\Needspace" not in source[source.index("Solution to") : source.index("three")]
+    at = source.index("A word before it.")
+    assert r"\Needspace{4.6\baselineskip}" in source[at - 80 : at]
+    assert r"\Needspace" not in source[at : source.index("four")]
 
 
 def test_long_names_in_tables_may_be_broken(source):

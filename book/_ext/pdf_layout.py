@@ -121,20 +121,10 @@ def keep_code_together(parent, code):
     lines = _lines(code)
     space = 1 + 0.8 * (lines if lines <= CODE_LINES else 5)  # its letters are small
     place = parent.index(code)
-    before = place
-    while (
-        before
-        and isinstance(parent[before - 1], nodes.raw)
-        and "html" in parent[before - 1].get("format", "")
-    ):
-        before -= 1
-    if (
-        before
-        and isinstance(parent[before - 1], nodes.paragraph)
-        and _lines(parent[before - 1]) <= 2
-    ):
-        place, space = before - 1, space + 1 + _lines(parent[before - 1])
-    if place or isinstance(parent, nodes.section):  # what a box begins with stays with its title
+    before = [node for node in parent[:place] if not isinstance(node, nodes.raw)]
+    if before and isinstance(before[-1], nodes.paragraph) and _lines(before[-1]) <= 2:
+        place, space = parent.index(before[-1]), space + 1 + _lines(before[-1])
+    if place:  # what a box begins with stays with its title
         parent.insert(place, _latex(rf"\Needspace{{{space:.1f}\baselineskip}}"))
 
 
