@@ -74,6 +74,9 @@ def test_printed_numbers(tmp_path):
     )
     assert stored.printed(path, "accuracy with all labels:") == 0.91
     assert stored.printed(path, "a") == 1
+    whole = {"cells": [{"cell_type": "code", "outputs": [{"text": "b: -2.5"}]}]}  # not in lines
+    path.write_text(json.dumps(whole), encoding="utf8")
+    assert stored.printed(path, "b:") == -2.5
 
 
 def test_what_is_not_there_is_said(tmp_path):
