@@ -103,3 +103,13 @@ def test_a_percent_sign_stays_with_its_number():
     bind_percent(None, nodes.section("", prose, code), "page")
     assert prose.astext() == "with 50\N{NO-BREAK SPACE}% or 7% of %"
     assert code.astext() == "5 % 3"
+
+
+def test_only_long_names_may_break():
+    from docutils import nodes
+    from line_breaks import mark_long_names
+
+    names = ["--quiet", "a few words that are short", "sklearn.linear_model.LogisticRegression"]
+    document = nodes.paragraph("", "", *(nodes.literal(name, name) for name in names))
+    mark_long_names(None, document, "page")
+    assert [name["classes"] for name in document] == [[], [], ["long"]]

@@ -1,14 +1,17 @@
-"""No line ends between a formula and the mark that belongs to it, nor before a percent sign.
+"""Where lines end: not between a formula and its mark, but inside a name too long for a phone.
 
 MathJax makes every inline formula a box of its own, and browsers may break a line beside a box. On
 a phone a full stop would often stand alone. So the two are put into one element that stays on one
-line. The space between a number and its percent sign becomes one that does not break.
+line. The space between a number and its percent sign becomes one that does not break. Long names in
+code get the class "long", which the style sheet lets break on a phone; options such as --quiet do
+not.
 """
 
 import re
 
 from docutils import nodes
 
+LONG = 24  # characters
 FORMULA = r'<span class="math notranslate nohighlight">\\\(.*?\\\)</span>'
 GLUED = re.compile(rf"([(“‘]*)({FORMULA})([.,;:?!)”’]*)", re.S)
 
@@ -40,7 +43,14 @@ def bind_percent(app, doctree, docname):
                 parent.children[place] = nodes.Text(bound)
 
 
+def mark_long_names(app, doctree, docname):
+    for name in doctree.findall(nodes.literal):
+        if max(map(len, name.astext().split()), default=0) > LONG:
+            name["classes"].append("long")
+
+
 def setup(app):
     app.connect("doctree-resolved", bind_percent)
+    app.connect("doctree-resolved", mark_long_names)
     app.connect("html-page-context", mend)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
