@@ -62,6 +62,14 @@ def test_a_page_that_uses_the_network_is_noticed(tmp_path):
     assert render(page, tmp_path)[1] == {"http://example.org/a.png", "https://x.test/"}
 
 
+def awaited(browser, script):
+    """What the promise of the script becomes."""
+    answer = browser.send(
+        "Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True
+    )
+    return answer["result"]["value"]
+
+
 STATES = """(async () => {
   await MathJax.startup.promise;
   await new Promise((done) => setTimeout(done, 500));
@@ -75,9 +83,23 @@ STATES = """(async () => {
 def test_a_formula_that_is_cut_off_says_so_on_a_phone(tmp_path):
     with Chromium(tmp_path) as browser:
         browser.open((HTML / "book" / "probability.html").as_uri(), width=390, height=900)
-        answer = browser.send(
-            "Runtime.evaluate", expression=STATES, awaitPromise=True, returnByValue=True
-        )
-    states = answer["result"]["value"]
+        states = awaited(browser, STATES)
     assert any(smaller and not wide for wide, _, smaller in states)  # most fit when made smaller
     assert all(wide == marked for wide, marked, _ in states)
+
+
+WIDTHS = """(async () => {
+  await window.MathJax?.startup?.promise;
+  await new Promise((done) => setTimeout(done, 300));
+  return [document.documentElement.scrollWidth, document.documentElement.clientWidth];
+})()"""
+
+
+@pytest.mark.parametrize(
+    "name", ["index", "errata", "excess_risk", "api_loop", "use", "scoreboard"]
+)
+def test_no_page_is_wider_than_a_phone(name, tmp_path):
+    with Chromium(tmp_path) as browser:
+        browser.open((HTML / "book" / f"{name}.html").as_uri(), width=375, height=800)
+        needed, there = awaited(browser, WIDTHS)
+    assert needed <= there
