@@ -14,6 +14,8 @@ from run_notebooks import able_to_run, check_parameters, choose, clean, execute,
 
 from firal import profiles
 from firal.claims import Record
+from firal.datasets import data_folder
+from firal.files import sha256
 
 TOOL = ROOT / "book" / "_tools" / "run_notebooks.py"
 
@@ -169,6 +171,21 @@ def test_what_a_notebook_needs(needy):
     )
     assert is_named("t03_z", ["t03"]) and is_named("t03_z", ["t01", "t03_z"])
     assert not is_named("t03_z", ["t"]) and not is_named("t03_z", [])
+
+
+def test_a_notebook_is_checked_on_the_data_of_its_outputs_only(needy):
+    path = needy / "notebooks" / "t02_y.ipynb"
+    prepared(needy, "mnist60k")
+    own = sha256(data_folder() / "mnist60k.npz")[:16]
+    for digest, checked in ((own, True), ("0" * 16, False)):
+        output = {"output_type": "stream", "text": [f"SHA-256 of the file {digest}\n"]}
+        cell = {"cell_type": "code", "source": [], "outputs": [output]}
+        path.write_text(json.dumps({"cells": [cell]}), encoding="utf8")
+        assert (why_not_checked(path) is None) == checked
+    assert why_not_checked(path) == (
+        "t02 is not executed: its stored outputs come from another mnist60k.npz, "
+        "SHA-256 0000000000000000.."
+    )
 
 
 def refreshed(capsys, *patterns, force=True, folder):

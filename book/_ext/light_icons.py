@@ -15,8 +15,6 @@ USED = re.compile(r"\bfa-([a-z0-9-]+)")
 ICON = re.compile(
     r'(?:"([a-z0-9-]+)"|\b([a-z]\w*)):\[\d+,\d+,\[([^\]]*)\],"[0-9a-f]+",(?:"[^"]*"|\[[^\]]*\])\],?'
 )
-
-
 RULE = re.compile(r'((?:\.fa-[a-z0-9-]+:before,?)+)\{content:"[^"]*"\}')
 
 

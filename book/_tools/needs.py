@@ -1,18 +1,24 @@
 """What a notebook needs besides the module: a prepared data file, or hours.
 
-Three rules follow from ``firal.profiles.DATA`` and ``STORED``, and all tools use these functions:
+Four rules follow from ``firal.profiles.DATA`` and ``STORED``, and all tools use these functions:
 
 * A notebook whose prepared file is absent is not executed. Its committed outputs stay.
 * A notebook that is stored from another profile than ``book`` takes hours. It is executed only
   when it is named, and nbval, which would execute it, leaves it out.
+* Features of another network, or another draw of images, give other numbers. So nbval also leaves
+  out a notebook whose prepared file is not the one that its stored outputs name by SHA-256.
 * Whatever is left out is said in one line, with the reason and what to do about it.
 """
 
+import json
 import os
+import re
+from functools import cache
 from pathlib import Path
 
 from firal import profiles
 from firal.datasets import data_folder
+from firal.files import sha256
 
 # Kernels run in notebooks/; a relative folder is meant from where the command was given.
 if os.environ.get("FIRAL_DATA"):
@@ -37,6 +43,22 @@ def missing_data(name):
     return f"{data}.npz is absent (make data NAME={data})"
 
 
+def other_data(path):
+    """A sentence when the prepared file is not the one of the stored outputs, or None."""
+    data = profiles.DATA.get(short(path))
+    if data is None or not Path(path).is_file():
+        return None
+    cells = json.loads(Path(path).read_text(encoding="utf8"))["cells"]
+    texts = json.dumps([cell.get("outputs", []) for cell in cells])
+    named = re.search(r"SHA-256 of the file:? ([0-9a-f]{16})", texts)
+    if named is None or _digest(data_folder() / f"{data}.npz").startswith(named[1]):
+        return None
+    return f"its stored outputs come from another {data}.npz, SHA-256 {named[1]}.."
+
+
+_digest = cache(sha256)  # asked for every cell
+
+
 def cost(name):
     """A sentence on the hours that the stored profile of this notebook takes, or None."""
     if stored_profile(name) == "book":
@@ -56,6 +78,5 @@ def why_not_checked(name):
     """Why nbval cannot execute this notebook here, or None."""
     if cost(name):
         return f"{short(name)} is not executed: {cost(name)}"
-    if missing_data(name):
-        return f"{short(name)} is not executed: {missing_data(name)}"
-    return None
+    reason = missing_data(name) or other_data(name)
+    return f"{short(name)} is not executed: {reason}" if reason else None
