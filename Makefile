@@ -70,7 +70,7 @@ data:  ## make a prepared pool: NAME=mnist60k|cifar10|imagenet50 (README says wi
 	@test -n "$(NAME)" || \
 	  { echo "error: say which: make data NAME=mnist60k|cifar10|imagenet50" >&2; exit 2; }
 	@$(MAKE) --no-print-directory install
-	@$(PY) -m firal.prepare $(NAME)$(if $(IMAGES), --images '$(IMAGES)')$(if $(FEATURES), \
+	@$(PY) -m firal.companion.prepare $(NAME)$(if $(IMAGES), --images '$(IMAGES)')$(if $(FEATURES), \
 	  --features '$(FEATURES)')$(if $(KIND), --kind $(KIND))$(if $(SEED), --seed $(SEED))$(if \
 	  $(PER_CLASS), --per-class $(PER_CLASS))
 

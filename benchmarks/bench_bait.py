@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 from common import best_time, one_thread, show
 
-from firal.bait import bait
-from firal.logistic import probabilities
+from firal.model.logistic import probabilities
+from firal.selection.bait import bait
 
 M, D, C, B = 3000, 20, 10, 10
 
@@ -82,15 +82,15 @@ def main():
     show(
         f"BAIT, m={M}, d={D}, c={C}, b={B}, one thread",
         [
-            ("firal.bait", f"{ours:.2f} s", None, None),
+            ("firal.selection.bait", f"{ours:.2f} s", None, None),
             (
-                "batched Woodbury / firal.bait",
+                "batched Woodbury / firal.selection.bait",
                 f"{batched / ours:.1f}x",
                 None,
                 None,
             ),
             (
-                "dense, forward steps only / firal.bait",
+                "dense, forward steps only / firal.selection.bait",
                 f"{dense / ours:.0f}x",
                 "at least 20x",
                 dense >= 20 * ours,

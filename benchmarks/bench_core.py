@@ -9,7 +9,9 @@ import numpy as np
 from common import best_time, blas_rate, blas_threads, one_thread, peak_above_data, show
 from sklearn.linear_model import LogisticRegression
 
-from firal import designs, fisher, logistic
+from firal.information import fisher
+from firal.model import logistic
+from firal.theory import designs
 
 SOLVERS = ("lbfgs", "newton-cg", "newton-cholesky")
 

@@ -16,9 +16,9 @@ from pathlib import Path
 import numpy as np
 from common import one_thread
 
-from firal.problem import prepare
-from firal.relax import solve
-from firal.sparsify import prepare_rounding, run
+from firal.selection.ftrl import prepare_rounding, run
+from firal.selection.problem import prepare
+from firal.selection.relaxation import solve
 
 TABLE = Path(__file__).with_name("cost.csv")
 BASE = {"m": 4000, "d": 12, "c": 9, "b": 4}

@@ -14,10 +14,10 @@ from pathlib import Path
 import numpy as np
 from common import best_time, blas_rate, blas_threads, one_thread, peak_above_data, show
 
-from firal.kernels import contract_curvature, weighted_information
-from firal.problem import prepare
-from firal.scores import all_scores, best_point
-from firal.selection import select
+from firal.model.hessians import contract_curvature, weighted_information
+from firal.selection.end_to_end import select
+from firal.selection.problem import prepare
+from firal.selection.scoring import all_scores, best_point
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 import reference_select as literal  # noqa: E402

@@ -7,16 +7,16 @@ Features in, points to label out:
     selection.indices                      # rows of the pool to label next
 """
 
-from firal.baselines import STRATEGIES
-from firal.datasets import Pool, load_pool
-from firal.embedding import spectral_embedding
-from firal.fisher import excess_risk, fir, information, rho, sigma
-from firal.interop import theta_from_sklearn
-from firal.logistic import Fit, fit, gradient, hessian, loss, probabilities
+from firal.data.datasets import Pool, load_pool
+from firal.data.embedding import spectral_embedding
+from firal.information.fisher import excess_risk, fir, information, rho, sigma
 from firal.loop import active_learning
-from firal.relax import Relaxation, relax
-from firal.selection import select
-from firal.sparsify import Selection, sparsify
+from firal.model.from_sklearn import theta_from_sklearn
+from firal.model.logistic import Fit, fit, gradient, hessian, loss, probabilities
+from firal.selection.end_to_end import select
+from firal.selection.ftrl import Selection, sparsify
+from firal.selection.relaxation import Relaxation, relax
+from firal.strategies import STRATEGIES
 
 __version__ = "0.1.0"
 

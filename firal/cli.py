@@ -20,11 +20,11 @@ from tempfile import TemporaryFile
 import numpy as np
 
 import firal
-from firal.baselines import STRATEGIES
+from firal.data.tables import SUFFIXES, as_text, check_ids, merge, read_labels, read_table
+from firal.engine.scaling import model_features
 from firal.loop import RIDGE
-from firal.problem import AllPointsTie
-from firal.scaling import model_features
-from firal.tables import SUFFIXES, as_text, check_ids, merge, read_labels, read_table
+from firal.selection.problem import AllPointsTie
+from firal.strategies import STRATEGIES
 
 NEED_NO_MODEL = ("random", "kmeans")
 LARGE = 2000  # from this many parameters on, a selection takes minutes

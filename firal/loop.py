@@ -30,13 +30,13 @@ from scipy.special import stdtrit
 from threadpoolctl import threadpool_limits
 from tqdm import tqdm
 
-from firal import checks
-from firal.baselines import STRATEGIES
-from firal.kernels import weighted_information
-from firal.logistic import fit, softmax
-from firal.problem import factor_of
-from firal.relax import trace_and_derivative
-from firal.selection import select
+from firal.common import checks
+from firal.model.hessians import weighted_information
+from firal.model.logistic import fit, softmax
+from firal.selection.end_to_end import select
+from firal.selection.problem import factor_of
+from firal.selection.relaxation import trace_and_derivative
+from firal.strategies import STRATEGIES
 
 RIDGE = 1e-3
 

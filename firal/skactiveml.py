@@ -34,14 +34,14 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
-from firal import checks
-from firal.bait import bait
-from firal.baselines import cluster_centers, nearest_distinct
-from firal.interop import theta_from_sklearn
-from firal.logistic import fit
+from firal.common import checks
 from firal.loop import RIDGE
-from firal.selection import select
-from firal.sparsify import sparsify
+from firal.model.from_sklearn import theta_from_sklearn
+from firal.model.logistic import fit
+from firal.selection.bait import bait
+from firal.selection.end_to_end import select
+from firal.selection.ftrl import sparsify
+from firal.strategies import cluster_centers, nearest_distinct
 
 try:
     from skactiveml.base import SingleAnnotatorPoolQueryStrategy, SkactivemlClassifier
@@ -154,7 +154,7 @@ class FIRAL(_InformationStrategy):
 
 
 class BAIT(_InformationStrategy):
-    """Query strategy: greedy forward and backward steps, :func:`firal.bait.bait`.
+    """Query strategy: greedy forward and backward steps, :func:`firal.selection.bait.bait`.
 
     ``prior`` > 0: weight of the pool's mean information, as in ``firal.bait``. ``ridge`` > 0:
     penalty of the regression, used only if ``clf`` is not a logistic regression.

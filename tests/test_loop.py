@@ -5,8 +5,6 @@ import pytest
 import reference
 from scipy import stats
 
-from firal.baselines import STRATEGIES, random
-from firal.logistic import fit
 from firal.loop import (
     Record,
     active_learning,
@@ -18,7 +16,9 @@ from firal.loop import (
     run_path,
     write_run,
 )
-from firal.selection import select
+from firal.model.logistic import fit
+from firal.selection.end_to_end import select
+from firal.strategies import STRATEGIES, random
 
 
 def blobs(m=60, c=3, seed=0, spread=1.0):

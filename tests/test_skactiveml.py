@@ -23,10 +23,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import firal
-from firal.bait import bait
-from firal.baselines import kmeans
-from firal.interop import theta_from_sklearn
 from firal.loop import RIDGE
+from firal.model.from_sklearn import theta_from_sklearn
+from firal.selection.bait import bait
+from firal.strategies import kmeans
 
 skactiveml = pytest.importorskip("skactiveml", reason="scikit-activeml is not installed")
 

@@ -4,7 +4,7 @@
 - Aligned columns, name and meaning, are a list.
 - A bar such as in |x| or p(y|x) is a bar.
 - The fields of a result are listed with the comments that explain them in the source.
-- A function that ``firal`` exports says so, and ``firal.fit`` leads to ``firal.logistic.fit``.
+- A function that ``firal`` exports says so; ``firal.fit`` leads to ``firal.model.logistic.fit``.
 - ``{api-exports}`` is the table of these functions.
 - Wherever the book mentions a documented name in code font, as in `firal.fit`, it becomes a link.
 """
@@ -90,7 +90,7 @@ def public_name(module, name):
 
 
 def home(name):
-    """``firal.logistic.fit`` for ``firal.fit``; other names as they are."""
+    """``firal.model.logistic.fit`` for ``firal.fit``; other names as they are."""
     package, _, short = name.rpartition(".")
     if package == "firal" and short in firal.__all__:
         return f"{getattr(getattr(firal, short), '__module__', name)}.{short}"

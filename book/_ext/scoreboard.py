@@ -13,7 +13,7 @@ from pathlib import Path
 from generated import Generated, registry_sources
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
-from firal import claims  # noqa: E402
+from firal.companion import claims  # noqa: E402
 
 VERDICTS = {
     "holds": "✓ holds",

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from needs import short, stored_profile
 
-from firal import claims, profiles
+from firal.companion import claims, profiles
 
 ROOT = Path(__file__).resolve().parents[2]
 KEY = "firal"

@@ -1,6 +1,6 @@
 """What a notebook needs besides the module: a prepared data file, or hours.
 
-Four rules follow from ``firal.profiles.DATA`` and ``STORED``, and all tools use these functions:
+Four rules follow from ``DATA`` and ``STORED`` in ``firal.companion.profiles``:
 
 * A notebook whose prepared file is absent is not executed. Its committed outputs stay.
 * A notebook that is stored from another profile than ``book`` takes hours. It is executed only
@@ -16,9 +16,9 @@ import re
 from functools import cache
 from pathlib import Path
 
-from firal import profiles
-from firal.datasets import data_folder
-from firal.files import sha256
+from firal.companion import profiles
+from firal.data.datasets import data_folder
+from firal.data.files import sha256
 
 # Kernels run in notebooks/; a relative folder is meant from where the command was given.
 if os.environ.get("FIRAL_DATA"):
@@ -26,7 +26,7 @@ if os.environ.get("FIRAL_DATA"):
 
 
 def short(name):
-    """``"e12"`` of ``"e12_mnist60k"``: the name that the tables of ``firal.profiles`` use."""
+    """``"e12"`` of ``"e12_mnist60k"``: the name used in ``companion.profiles``."""
     return Path(name).stem.split("_")[0]
 
 

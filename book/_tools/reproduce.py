@@ -15,7 +15,7 @@ from currency import ROOT
 from needs import cost, is_named
 from run_notebooks import able_to_run, choose, run_all
 
-from firal import claims
+from firal.companion import claims
 
 OUT = ROOT / "_build" / "reproduce"
 

@@ -26,7 +26,7 @@ from needs import cost, is_named, missing_data, stored_profile
 from papermill.exceptions import PapermillExecutionError
 from tqdm import tqdm
 
-from firal import profiles
+from firal.companion import profiles
 
 # One BLAS thread per kernel: reproducible sums, and two kernels do not fight for two cores.
 ENVIRONMENT = {

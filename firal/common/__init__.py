@@ -1,0 +1,1 @@
+"""Shared by all layers: input checks, BLAS threads, progress, blocks of points, matrices."""

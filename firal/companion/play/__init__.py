@@ -1,0 +1,1 @@
+"""Figures to play with: plain SVG and JSON in a page, PNG in print."""

@@ -1,0 +1,1 @@
+"""Making the prepared pools of the paper: images, features, embedding, one checked file."""

@@ -1,0 +1,267 @@
+"""Make a prepared file for ``load_pool``: ``make data NAME=mnist60k``, ``cifar10``, ``imagenet50``.
+
+    python -m firal.companion.prepare NAME [--images FOLDER] [--features SPEC]
+                                 [--kind KIND] [--seed SEED] [--per-class N]
+
+Four steps: pictures (``images``), features (``features``; raw pixels for MNIST),
+Algorithm 3 with the paper's 256 neighbors (``firal.data.embedding``), the file with its checksum.
+What is not finished lies in the folder ``NAME.work`` beside the file. After an interruption the
+same command goes on from there. Exit code: 0 done, 1 failed, 2 wrong arguments, 130 interrupted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import shutil
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from firal.common.progress import reporter
+from firal.companion.prepare.features import checked, dino_resnet50, plugin
+from firal.companion.prepare.images import OPENML, download, from_arrays, from_folder
+from firal.data import datasets
+from firal.data.embedding import spectral_embedding
+from firal.data.files import MANIFEST, read_npy, read_npz, sha256, verified_sha256
+
+NEIGHBORS = datasets.PAPER_NEIGHBORS
+CHUNK = 512  # pictures whose features are computed and stored at a time
+
+
+class Recipe(NamedTuple):
+    """What the three pools differ in."""
+
+    dim: int
+    classes: int
+    pictures: int  # per class, in the file
+    read_size: int  # pixels of the pictures that the network sees
+    show_size: int  # pixels of the pictures in the file
+    gray: bool = False
+
+
+RECIPES = {
+    "mnist60k": Recipe(20, 10, 600, 28, 28, gray=True),
+    "cifar10": Recipe(20, 10, 600, 32, 32),
+    "imagenet50": Recipe(40, 50, 100, 224, 32),
+}
+
+
+def main(argv=None):
+    """The command; returns its exit code."""
+    parser = argparse.ArgumentParser(prog="python -m firal.companion.prepare", description=__doc__)
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.add_argument("name", choices=RECIPES, metavar="NAME", help=", ".join(RECIPES))
+    parser.add_argument("--images", help="folder with one sub-folder of pictures per class")
+    parser.add_argument("--features", help="module:function, or a .npy with one row per picture")
+    parser.add_argument("--kind", choices=datasets.PREPARED["cifar10"], help="of --features")
+    parser.add_argument("--seed", type=int, default=0, help="draws classes and pictures")
+    parser.add_argument("--per-class", type=int, help="pictures per class (default: all)")
+    options = parser.parse_args(argv)
+    try:
+        prepare(**vars(options), progress=True)
+    except KeyboardInterrupt:
+        print("\ninterrupted: the same command goes on from here", file=sys.stderr)
+        return 130
+    except (ValueError, ImportError, OSError, MemoryError) as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+def prepare(name, *, images=None, features=None, kind=None, seed=0, per_class=None, progress=False):
+    """Write ``name``.npz and its line of SHA256SUMS into the data folder; returns its path.
+
+    If the file is there, only a kind of features that it lacks is added.
+    """
+    recipe = RECIPES[name]
+    kind = _kind(name, images, features, kind)
+    folder = datasets.data_folder()
+    path = folder / f"{name}.npz"
+    key = "embedding_selfsup" if kind == "selfsup" else "embedding"
+    present = _present(path)
+    if key in present:
+        _say(progress, f"{path} is there, with {kind} features: nothing to do")
+        return path
+    work = folder / f"{name}.work"
+    work.mkdir(parents=True, exist_ok=True)
+    report, bar = reporter(progress)
+    try:
+        if images is None:
+            source = _downloaded(name, per_class, folder, work, report)
+        else:
+            source, paths = from_folder(images, recipe.classes, per_class, seed, gray=recipe.gray)
+            _write_lines(work / "files.txt", paths)  # the order of the rows, for features of others
+        if present and not np.array_equal(present["labels"], source.labels):
+            raise ValueError(
+                f"{path.name} is there, of other pictures than these: give the same IMAGES, SEED "
+                "and PER_CLASS as for that file, or remove it"
+            )
+        listed = "" if images is None else sha256(work / "files.txt")
+        _claim(work, dict(images=images, files=listed, features=features, kind=kind))
+        X, origin = _features(recipe, source, features, kind, folder, work, report)
+        embedding = spectral_embedding(X, recipe.dim, NEIGHBORS, progress=report)
+    finally:
+        if bar is not None:
+            bar.close()
+    lines = [
+        f"images: {source.source}",
+        f"features ({kind}): {origin}",
+        f"{key}: Algorithm 3, {NEIGHBORS} neighbors, {recipe.dim} unit eigenvectors",
+    ]
+    arrays = present or _shown(source, recipe, seed)
+    known = arrays.get("source", np.array([])).tolist()
+    arrays["source"] = np.array(known + [line for line in lines if line not in known])
+    # unit eigenvectors, as the format says
+    arrays[key] = (embedding / np.sqrt(len(embedding))).astype(np.float32)
+    checksum = _publish(path, arrays)
+    shutil.rmtree(work)
+    _say(progress, f"{path}\nSHA-256 {checksum}\n" + "\n".join(arrays["source"].tolist()))
+    return path
+
+
+def _kind(name, images, features, kind):
+    """Kind of the features that will be made; ValueError if the arguments do not fit."""
+    if name == "mnist60k":
+        if features or kind:
+            raise ValueError("the features of mnist60k are its pixels: give no FEATURES, no KIND")
+        return "pixels"
+    if name not in OPENML and images is None:
+        raise ValueError(
+            f"the pictures of {name} cannot be downloaded: give IMAGES=folder, with one "
+            "sub-folder of pictures per class"
+        )
+    if features is None and kind not in (None, "selfsup"):
+        raise ValueError(f"the default network is selfsup: with KIND={kind} give FEATURES")
+    if features is not None and kind is None:
+        raise ValueError(
+            "with FEATURES say what they are: KIND=selfsup if no label was used to train "
+            "the network, KIND=supervised otherwise"
+        )
+    return kind or "selfsup"
+
+
+def _present(path):
+    """Arrays of the file, none if there is no file; a damaged one must be removed by its owner."""
+    if not path.is_file():
+        return {}
+    try:
+        verified_sha256(path)
+        return read_npz(path, required=("labels", "images", "image_index"))
+    except ValueError as error:
+        raise ValueError(f"{error}. Remove {path} to make it anew") from error
+
+
+def _downloaded(name, per_class, folder, work, report):
+    """Step 1 without a folder of images: from OpenML, kept in ``work`` once it is checked."""
+    if per_class is not None:
+        raise ValueError(f"PER_CLASS needs IMAGES: all pictures of {name} are used")
+    about = OPENML[name]
+    report("download", 0, 1)
+    stored = work / "pictures.npz"
+    try:
+        arrays = read_npz(stored, required=("pictures", "labels"))
+    except ValueError:  # none, or damaged
+        pictures, labels = download(name, folder)
+        arrays = dict(pictures=pictures[: about.kept], labels=labels[: about.kept])
+        _write(stored, lambda file: np.savez(file, **arrays))
+    report("download", 1, 1)
+    source = (
+        f"data set {about.data_id} of OpenML, first {about.kept} of {about.rows} rows, "
+        f"unordered SHA-256 {about.checksum}"
+    )
+    return from_arrays(arrays["pictures"], arrays["labels"], source)
+
+
+def _claim(work, settings):
+    """Refuse to go on with features that were begun with other settings."""
+    record = work / "settings.json"
+    text = json.dumps(settings, sort_keys=True)
+    begun = any(work.glob("features-*.npz"))
+    if begun and record.is_file() and record.read_text(encoding="utf8") != text:
+        raise ValueError(
+            f"{work} holds features begun with other settings, "
+            f"{record.read_text(encoding='utf8')}: repeat those, or remove that folder"
+        )
+    record.write_text(text, encoding="utf8")
+
+
+def _features(recipe, source, spec, kind, data, work, report):
+    """Step 2: features (N, D) float32, and a line about their origin."""
+    n = len(source.labels)
+    if kind == "pixels":
+        return source.read(np.arange(n), recipe.read_size).reshape(n, -1).astype(np.float32), kind
+    if spec is not None and spec.endswith(".npy"):
+        own = read_npy(spec)
+        return checked(own, n, spec), f"{Path(spec).name}, SHA-256 {sha256(spec)}"
+    if spec is None:
+        function, origin = dino_resnet50(data / "weights")
+    else:
+        function, origin = plugin(spec)
+    chunks = []
+    for start in range(0, n, CHUNK):
+        rows = np.arange(start, min(start + CHUNK, n))
+        stored = work / f"features-{start:07d}.npz"
+        try:
+            chunk = read_npz(stored, required=("features",))["features"]
+            chunk = checked(chunk, len(rows), stored.name)
+        except ValueError:  # none, or damaged
+            chunk = function(source.read(rows, recipe.read_size))
+            chunk = checked(chunk, len(rows), spec or "the network")
+            _write(stored, lambda file, chunk=chunk: np.savez(file, features=chunk))
+        chunks.append(chunk)
+        report("features", int(rows[-1]) + 1, n)
+    return np.concatenate(chunks), origin
+
+
+def _shown(source, recipe, seed):
+    """Labels, and the pictures to show: equally many per class, drawn by ``seed``."""
+    rng = np.random.default_rng(seed)
+    count = min(recipe.pictures, int(np.bincount(source.labels).min()))
+    rows = [
+        rng.choice(np.flatnonzero(source.labels == k), count, replace=False)
+        for k in range(recipe.classes)
+    ]
+    rows = np.sort(np.concatenate(rows))
+    arrays = dict(
+        labels=source.labels, image_index=rows, images=source.read(rows, recipe.show_size)
+    )
+    if source.names is not None:
+        arrays["names"] = np.array(source.names)
+    return arrays
+
+
+def _publish(path, arrays):
+    """Write the file and its line of SHA256SUMS. Broken off in between, the file has no line,
+    never a wrong one. Returns the checksum."""
+    manifest = path.with_name(MANIFEST)
+    lines = manifest.read_text().splitlines() if manifest.is_file() else []
+    others = [line for line in lines if line.split()[-1:] not in ([path.name], [f"*{path.name}"])]
+    if others != lines:
+        _write_lines(manifest, others)
+    _write(path, lambda file: np.savez_compressed(file, **arrays))
+    checksum = sha256(path)
+    _write_lines(manifest, [*others, f"{checksum}  {path.name}"])
+    return checksum
+
+
+def _write_lines(path, lines):
+    _write(path, lambda file: file.write("".join(f"{line}\n" for line in lines).encode()))
+
+
+def _write(path, fill):
+    """Write a file so that it is there whole or not at all."""
+    part = path.with_name(path.name + ".part")
+    with open(part, "wb") as file:
+        fill(file)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(part, path)
+
+
+def _say(progress, text):
+    if progress:
+        print(text)

@@ -1,0 +1,1 @@
+"""Pools, tables of users, array files, and the spectral embedding."""

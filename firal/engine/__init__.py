@@ -1,0 +1,1 @@
+"""Where a pool lives, and the passes over its rows."""

@@ -1,0 +1,1 @@
+"""Fisher information, the ratios that compare two of them, and the excess risk."""

@@ -1,0 +1,1 @@
+"""The classifier: probabilities, loss, Hessians, fit, separability, theta from scikit-learn."""

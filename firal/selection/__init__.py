@@ -1,0 +1,1 @@
+"""The selection problem: relaxation, scores, rounding, BAIT, and Algorithm 1 from end to end."""

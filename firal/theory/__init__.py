@@ -1,0 +1,1 @@
+"""What the theorems need: bounds, Orlicz norms, second-order risk, synthetic designs."""

@@ -1,0 +1,117 @@
+"""The claims recorder: right outcomes pass, wrong ones raise, both are recorded."""
+
+import json
+
+import pytest
+
+from firal.companion import claims
+
+REGISTRY = """
+- {id: prop-1, expected: holds}
+- {id: prop-2, expected: differs}
+- {id: prop-3, expected: holds-corrected}
+- {id: prop-4, expected: null}
+"""
+
+
+@pytest.fixture
+def shown(tmp_path, monkeypatch):
+    """A small registry in the working folder, and the list of records that were displayed."""
+    (tmp_path / "book").mkdir()
+    (tmp_path / "book" / "claims.yml").write_text(REGISTRY)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("FIRAL_CLAIMS", raising=False)
+    records = []
+    monkeypatch.setattr(claims, "_show", records.append)
+    return records
+
+
+def test_a_claim_that_holds_must_pass(shown):
+    claims.check("prop-1", 0.5, "<=", 1, what="small", digits=2)
+    with pytest.raises(claims.ClaimError, match="prop-1 is expected to be 'holds'.*failed"):
+        claims.check("prop-1", 1.5, "<=", 1, what="small")
+    assert [record.as_expected for record in shown] == [True, False]
+
+
+def test_a_claim_that_differs_must_fail(shown):
+    claims.check("prop-2", 1.5, "<=", 1, what="too large")
+    with pytest.raises(claims.ClaimError, match="prop-2 is expected to be 'differs'.*passed"):
+        claims.check("prop-2", 0.5, "<=", 1, what="too large")
+
+
+def test_a_corrected_claim_passes_and_fails_as_printed(shown):
+    claims.check("prop-3", 0.5, "<=", 1, what="ours")
+    claims.check("prop-3", 1.5, "<=", 1, what="theirs", printed=True)
+    assert claims.verdict(shown) == "holds-corrected"
+    with pytest.raises(claims.ClaimError):
+        claims.check("prop-3", 0.5, "<=", 1, what="theirs", printed=True)
+
+
+def test_record_mode_records_without_raising(shown, monkeypatch):
+    monkeypatch.setenv("FIRAL_CLAIMS", "record")
+    claims.check("prop-1", 1.5, "<=", 1, what="small")
+    assert shown[0].as_expected is False
+    assert claims.verdict(shown) == "unexpected"
+
+
+def test_the_comparison_is_made_before_rounding(shown):
+    with pytest.raises(claims.ClaimError):
+        claims.check("prop-1", 1.0004, "<=", 1, what="just above", digits=3)
+    assert shown[0].measured == 1.0
+
+
+def test_nan_never_passes(shown):
+    for relation in claims.RELATIONS:
+        with pytest.raises(claims.ClaimError):
+            claims.check("prop-1", float("nan"), relation, 1, what="nan")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("prop-9", 1, "<", 2), "unknown claim 'prop-9'"),
+        (("prop-1", 1, "~", 2), "unknown relation '~'"),
+        (("prop-4", 1, "<", 2), "expected status None"),
+    ],
+)
+def test_bad_calls_are_refused(shown, arguments, message):
+    with pytest.raises(ValueError, match=message):
+        claims.check(*arguments, what="x")
+    assert shown == []
+
+
+def test_the_line_and_the_json_tell_the_same():
+    record = claims.Record("prop-1", "slope", 1.02, "<=", 1.1, False, True, True)
+    bundle = record.bundle()
+    assert bundle["text/plain"] == "prop-1 | slope | 1.02 ≤ 1.1 | holds"
+    assert claims.Record(**bundle[claims.MIME]) == record
+
+
+def test_round_off_is_not_recorded(shown):
+    claims.check("prop-1", 3.1e-9, "<", 1e-7, what="error")
+    assert shown[0].measured is None
+    assert "3.1" not in shown[0].line()
+
+
+def test_recorded_reads_what_a_notebook_stored(tmp_path):
+    record = claims.Record("prop-1", "slope", 1.02, "<=", 1.1, False, True, True)
+    output = {"output_type": "display_data", "data": record.bundle()}
+    cells = [{"cell_type": "markdown"}, {"cell_type": "code", "outputs": [output]}]
+    path = tmp_path / "n.ipynb"
+    path.write_text(json.dumps({"cells": cells}))
+    assert claims.recorded(path) == [record]
+
+
+def test_verdicts():
+    def record(passed, printed=False):
+        return claims.Record("x", "", None, "<", 1.0, printed, passed, True)
+
+    assert claims.verdict([]) == "not reached"
+    assert claims.verdict([record(True)]) == "holds"
+    assert claims.verdict([record(False, True)]) == "differs"
+
+
+def test_without_a_registry_the_error_says_where_to_run(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ValueError, match="inside the firal repository"):
+        claims.check("prop-1", 1, "<", 2, what="x")

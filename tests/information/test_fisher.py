@@ -1,0 +1,245 @@
+"""Information matrices and ratios, against loops over dense Hessians."""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+import reference
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import linalg
+
+from firal.information import fisher
+from firal.model import hessians
+from firal.model.logistic import loss, softmax
+from firal.theory.designs import draw_labels, gaussian
+
+seeds = st.integers(0, 2**32 - 1)
+
+
+def problem(seed, n, d, k, scale=1.0):
+    rng = np.random.default_rng(seed)
+    X = scale * rng.normal(size=(n, d))
+    theta = rng.normal(size=(k, d))
+    weights = rng.random(n)
+    M = rng.normal(size=(d * k, d * k))
+    return X, theta, weights, M + M.T
+
+
+def positive(rng, size):
+    A = rng.normal(size=(size, size + 2))
+    return A @ A.T / size
+
+
+# k <= 3 and k > 3 take different paths through the kernels
+@given(seeds, st.integers(1, 9), st.integers(1, 4), st.integers(1, 6))
+def test_kernels_equal_dense_sums(seed, n, d, k):
+    X, theta, weights, M = problem(seed, n, d, k)
+    close = {"rtol": 1e-10, "atol": 1e-12}
+    np.testing.assert_allclose(
+        fisher.information(X, theta, weights), reference.information(X, theta, weights), **close
+    )
+    np.testing.assert_allclose(
+        fisher.contract(X, theta, M), reference.contract(X, theta, M), **close
+    )
+    np.testing.assert_allclose(
+        fisher.quadratic_forms(X, M, k), reference.quadratic_forms(X, M, k), **close
+    )
+
+
+@given(seeds, st.integers(1, 30), st.integers(1, 5), st.integers(1, 6))
+def test_information_is_the_adjoint_of_contract(seed, n, d, k):
+    X, theta, weights, M = problem(seed, n, d, k)
+    total = np.sum(fisher.information(X, theta, weights) * M)
+    parts = weights @ fisher.contract(X, theta, M)
+    assert total == pytest.approx(parts, rel=1e-10, abs=1e-10)
+
+
+@given(seeds, st.integers(1, 5), st.integers(1, 6))
+def test_contract_from_quadratic_forms(seed, d, k):
+    X, theta, _, M = problem(seed, 12, d, k)
+    h = softmax(X, theta)[:, :-1]
+    Q = fisher.quadratic_forms(X, M, k)
+    by_formula = np.einsum("nk,nkk->n", h, Q) - np.einsum("nk,nkl,nl->n", h, Q, h)
+    np.testing.assert_allclose(fisher.contract(X, theta, M), by_formula, rtol=1e-9, atol=1e-11)
+    assert np.array_equal(Q, Q.transpose(0, 2, 1))
+
+
+def test_default_weights_are_the_mean():
+    X, theta, _, _ = problem(0, 11, 3, 2)
+    mean = reference.information(X, theta, np.full(11, 1 / 11))
+    np.testing.assert_allclose(fisher.information(X, theta), mean, rtol=1e-12)
+
+
+@pytest.mark.parametrize("k", [2, 5])
+def test_many_blocks_equal_one(k, monkeypatch):
+    X, theta, weights, M = problem(1, 101, 4, k)
+    h = softmax(X, theta)[:, :-1]
+    calls = (
+        lambda: hessians.weighted_information(X, h, weights),
+        lambda: hessians.contract_curvature(X, h, M),
+        lambda: hessians.quadratic_forms(X, M, k),
+    )
+    whole = [call() for call in calls]
+    monkeypatch.setattr(hessians, "_bytes_per_point", lambda X, k: hessians.BLOCK_BYTES // 10)
+    assert len(list(hessians.pool_blocks(101, hessians._bytes_per_point(X, k)))) == 11
+    for call, expected in zip(calls, whole, strict=True):
+        np.testing.assert_allclose(call(), expected, rtol=1e-11, atol=1e-12)
+
+
+@given(st.integers(0, 500), st.integers(0, 10_000), st.integers(1, 100_000))
+def test_blocks_cover_every_point_once(n, bytes_per_point, budget):
+    blocks = list(hessians.pool_blocks(n, bytes_per_point, budget))
+    covered = np.concatenate([np.arange(n)[block] for block in blocks] or [np.arange(0)])
+    assert np.array_equal(covered, np.arange(n))
+    longest = max((block.stop - block.start for block in blocks), default=1)
+    assert longest == 1 or longest * bytes_per_point <= budget
+
+
+def test_curvature():
+    h = softmax(*problem(2, 6, 3, 4)[:2])[:, :-1]
+    for row, G in zip(h, hessians.curvature(h), strict=True):
+        np.testing.assert_allclose(G, np.diag(row) - np.outer(row, row), atol=1e-16)
+
+
+@pytest.mark.parametrize("k", [1, 6])
+def test_float32_stays_float32(k):
+    X, theta, weights, M = problem(3, 400, 5, k)
+    single = X.astype(np.float32)
+    for name, args in (("information", (weights,)), ("contract", (M,))):
+        exact = getattr(fisher, name)(X, theta, *args)
+        rounded = getattr(fisher, name)(single, theta, *args)
+        assert rounded.dtype == np.float32
+        assert exact.dtype == np.float64
+        assert np.abs(rounded - exact).max() < 1e-5 * np.abs(exact).max()
+
+
+def test_memory_is_bounded_for_a_large_pool():
+    rng = np.random.default_rng(0)
+    X, theta = rng.normal(size=(200_000, 20)), rng.normal(size=(9, 20))
+    M = np.eye(180)
+    tracemalloc.start()
+    fisher.information(X, theta)
+    fisher.contract(X, theta, M)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2**30 / 4  # the goal is 1 GiB above the data; the points of a block decide
+
+
+@given(seeds, st.integers(1, 6))
+def test_fir_and_sigma_are_trace_and_largest_eigenvalue(seed, size):
+    rng = np.random.default_rng(seed)
+    Hq, Hp = positive(rng, size), positive(rng, size)
+    eigenvalues = linalg.eigvals(np.linalg.inv(Hq) @ Hp).real
+    assert fisher.fir(Hq, Hp) == pytest.approx(eigenvalues.sum(), rel=1e-6)
+    assert fisher.sigma(Hq, Hp) == pytest.approx(eigenvalues.max(), rel=1e-6)
+
+
+def test_ratios_of_equal_matrices_and_change_of_coordinates():
+    rng = np.random.default_rng(5)
+    Hq, Hp, A = positive(rng, 5), positive(rng, 5), rng.normal(size=(5, 5))
+    assert fisher.fir(Hp, Hp) == pytest.approx(5)
+    assert fisher.sigma(Hp, Hp) == pytest.approx(1)
+    for ratio in (fisher.fir, fisher.sigma):
+        moved = ratio(A @ Hq @ A.T, A @ Hp @ A.T)
+        assert moved == pytest.approx(ratio(Hq, Hp), rel=1e-8)
+
+
+def test_rho_is_the_smallest():
+    X, theta, _, _ = problem(7, 60, 3, 3)
+    Vp, Hp = X.T @ X / 60, fisher.information(X, theta)
+    rho = fisher.rho(Vp, Hp)
+    gap = np.linalg.eigvalsh(rho * Hp - np.kron(np.eye(3), Vp))
+    assert abs(gap[0]) < 1e-9 * gap[-1]  # positive semidefinite, and only just
+
+
+@pytest.mark.parametrize("c", [2, 3, 7])
+def test_rho_at_theta_zero_is_c_squared(c):
+    X = np.random.default_rng(c).normal(size=(50, 4))
+    rho = fisher.rho(X.T @ X / 50, fisher.information(X, np.zeros((c - 1, 4))))
+    assert rho == pytest.approx(c**2, rel=1e-9)
+
+
+@given(seeds, st.integers(1, 4), st.integers(1, 5))
+def test_excess_risk_is_the_expected_difference_of_losses(seed, d, k):
+    rng = np.random.default_rng(seed)
+    X, theta, star = rng.normal(size=(7, d)), rng.normal(size=(k, d)), rng.normal(size=(k, d))
+    expected = 0.0
+    for x in X:
+        p, q = reference.probabilities(x, star), reference.probabilities(x, theta)
+        expected += sum(p[y] * (np.log(p[y]) - np.log(q[y])) for y in range(k + 1)) / len(X)
+    assert fisher.excess_risk(theta, star, X) == pytest.approx(expected, rel=1e-9, abs=1e-14)
+
+
+@pytest.mark.parametrize("size", [1e-3, 1e-6, 1e-10])
+def test_excess_risk_of_close_parameters_is_half_the_quadratic_form(size):
+    X, star, _, _ = problem(11, 40, 3, 3)
+    shift = size * np.random.default_rng(1).normal(size=star.shape)
+    shift = (star + shift) - star  # what is left of it after rounding
+    quadratic = shift.ravel() @ fisher.information(X, star) @ shift.ravel() / 2
+    risk = fisher.excess_risk(star + shift, star, X)
+    assert risk == pytest.approx(quadratic, rel=10 * size + 1e-9)
+
+
+def test_excess_risk_with_huge_logits():
+    X = np.array([[1.0]])
+    with np.errstate(all="raise", under="ignore"):
+        # theta says class 1 with certainty, the truth is class 0 with certainty
+        assert fisher.excess_risk([[-1000.0]], [[1000.0]], X) == pytest.approx(1000, rel=1e-12)
+        assert fisher.excess_risk([[900.0]], [[1000.0]], X) == 0
+    assert fisher.excess_risk([[2.0]], [[2.0]], X) == 0
+
+
+def test_sampled_labels_agree_and_are_noisy():
+    """The paper draws 100 labels per point; the closed form has no such noise."""
+    rng = np.random.default_rng(4)
+    star = np.eye(2, 3)
+    theta = star + 0.1 * rng.normal(size=star.shape)
+    estimates, exact = [], []
+    for _ in range(200):
+        X = gaussian(50, np.zeros(3), np.eye(3), rng)
+        repeated = np.repeat(X, 100, axis=0)
+        y = draw_labels(repeated, star, rng)
+        estimates.append(loss(repeated, y, theta) - loss(repeated, y, star))
+        exact.append(fisher.excess_risk(theta, star, X))
+    difference = np.subtract(estimates, exact)
+    error = difference.std(ddof=1) / np.sqrt(difference.size)
+    assert abs(difference.mean()) < 4 * error
+    # the variance over samples of points alone is a small part of the variance with labels
+    assert np.var(estimates) > 3 * np.var(exact)
+
+
+X3, T23 = np.ones((4, 3)), np.ones((2, 3))
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: fisher.information(np.ones(3), T23), r"X must have shape \(n, d\).*\(3,\)"),
+        (lambda: fisher.information(np.full((2, 3), np.nan), T23), "X must be finite, got 6"),
+        (lambda: fisher.information([["a"]], T23), "X must be an array of real numbers"),
+        (lambda: fisher.information(X3, np.ones((2, 4))), r"theta must .* d = 3 .*\(2, 4\)"),
+        (lambda: fisher.information(X3, np.ones((0, 3))), r"c >= 2 classes.*\(0, 3\)"),
+        (lambda: fisher.information(X3, T23, np.ones(5)), r"weights must have shape \(4,\)"),
+        (lambda: fisher.information(X3, T23, -np.ones(4)), "weights must be nonnegative, got .*-1"),
+        (lambda: fisher.contract(X3, T23, np.eye(5)), r"M must have shape \(6, 6\), got \(5, 5\)"),
+        (lambda: fisher.contract(X3, T23, np.arange(36.0).reshape(6, 6)), "M must be symmetric"),
+        (lambda: fisher.fir(np.zeros((2, 2)), np.eye(2)), "Hq must be positive definite"),
+        (lambda: fisher.fir(np.eye(2), np.eye(3)), r"one shape, got \(2, 2\) and \(3, 3\)"),
+        (lambda: fisher.sigma(-np.eye(2), np.eye(2)), "Hq must be positive definite.*-1"),
+        (lambda: fisher.rho(np.eye(2), np.eye(3)), r"Hp must have d\(c-1\) rows.*\(3, 3\)"),
+        (lambda: fisher.rho(np.ones((2, 3)), np.eye(3)), "Vp must be a square matrix"),
+        (lambda: fisher.excess_risk(T23, np.ones((1, 3)), X3), "one shape"),
+    ],
+)
+def test_bad_input(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+def test_sigma_of_equal_matrices_is_one():
+    """Many equal eigenvalues: LAPACK's search for one of them used to fail at these sizes."""
+    rng = np.random.default_rng(0)
+    for size in (64, 128):
+        A = rng.normal(size=(size, 2 * size))
+        assert fisher.sigma(A @ A.T, A @ A.T) == pytest.approx(1, rel=1e-10)

@@ -1,0 +1,109 @@
+"""Adaptive rounding: against a dense literal version, and the guarantee it reports."""
+
+import numpy as np
+import pytest
+import reference_select as literal
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from firal.selection.adaptive import adaptive_sparsify, best_level
+from firal.selection.relaxation import relax
+
+
+def problem(seed, d=2, c=3, m=12, n0=4):
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(m, d)), rng.normal(size=(n0, d)), rng.normal(size=(c - 1, d))
+
+
+def literal_run(H_tilde, budget, level, replace):
+    """Picks, and the guarantee before every step and at the end; roots by bisection."""
+    size = H_tilde.shape[1]
+    S, picks, guarantee = np.zeros((size, size)), [], []
+    for step in range(budget + 1):
+        values = np.linalg.eigvalsh(S)
+        low, high = values[0] - size / level, values[0] - 1 / level
+        for _ in range(100):
+            middle = (low + high) / 2
+            low, high = (low, middle) if np.sum(1 / (values - middle)) > level else (middle, high)
+        guarantee.append(low + (budget - step) / (budget + level) + 1 / level)
+        if step == budget:
+            return np.array(picks), np.array(guarantee), values[0]
+        M = S - (low + 1 / (budget + level)) * np.eye(size)
+        traces = np.array([np.trace(np.linalg.inv(M + F)) for F in H_tilde])
+        if not replace:
+            traces[picks] = np.inf
+        picks.append(int(np.argmin(traces)))
+        S = S + H_tilde[picks[-1]]
+
+
+@settings(max_examples=60)
+@given(
+    st.integers(0, 10**6),
+    st.integers(1, 9),
+    st.booleans(),
+    st.sampled_from([None, 0.5, 40.0]),
+    st.sampled_from([0, 4]),
+)
+def test_agrees_with_the_literal_version(seed, budget, replace, level, n0):
+    pool, labeled, theta = problem(seed, n0=n0)
+    z = relax(pool, labeled, theta, budget, capped=not replace, tol=0.05).z
+    got = adaptive_sparsify(pool, labeled, theta, z, budget, level=level, replace=replace)
+    H, H_p = literal.matrices(pool, labeled, theta, budget)
+    H_tilde = literal.whiten(H, z)
+    picks, guarantee, lambda_min = literal_run(H_tilde, budget, got.level, replace)
+    np.testing.assert_array_equal(got.indices, picks)
+    assert got.lambda_min == pytest.approx(max(lambda_min, 0), abs=1e-8)
+    counts = np.bincount(picks, minlength=len(pool))
+    if got.lambda_min > 1e-6:
+        assert got.objective == pytest.approx(literal.objective(H, H_p, counts), rel=1e-6)
+    if replace:
+        np.testing.assert_allclose(got.guarantee, guarantee, atol=1e-8)
+    else:
+        assert got.guarantee is None
+        assert len(set(got.indices)) == budget
+
+
+@settings(max_examples=60)
+@given(st.integers(0, 10**6), st.integers(1, 30))
+def test_the_guarantee_never_falls_and_is_kept(seed, budget):
+    pool, labeled, theta = problem(seed)
+    z = relax(pool, labeled, theta, budget, capped=False, tol=0.05).z
+    got = adaptive_sparsify(pool, labeled, theta, z, budget, replace=True)
+    assert np.all(np.diff(got.guarantee) >= -1e-9)
+    assert got.lambda_min >= got.guarantee[-1] - 1e-9
+    size, level = theta.size, got.level
+    assert got.guarantee[0] == pytest.approx(budget / (budget + level) - (size - 1) / level)
+
+
+def test_the_first_learning_rate_is_that_of_the_flat_spectrum():
+    pool, labeled, theta = problem(0)
+    z = relax(pool, labeled, theta, 8, capped=False).z
+    got = adaptive_sparsify(pool, labeled, theta, z, 8, level=10.0, replace=True)
+    assert got.etas[0] == pytest.approx(10 / np.sqrt(theta.size))
+    assert np.all((got.etas >= 10 / np.sqrt(theta.size) * (1 - 1e-9)) & (got.etas <= 10))
+
+
+def test_best_level():
+    size, budget = 6, 50
+    bounds = {
+        level: budget / (budget + level) - (size - 1) / level
+        for level in np.geomspace(0.5, 2, 201) * best_level(size, budget)
+    }
+    assert max(bounds, key=bounds.get) == pytest.approx(best_level(size, budget))
+    assert max(bounds.values()) == pytest.approx((1 - np.sqrt((size - 1) / budget)) ** 2)
+    assert best_level(1, 4) > 0
+    with pytest.raises(ValueError, match="budget must exceed size - 1 = 5"):
+        best_level(6, 5)
+
+
+def test_bad_input_is_named():
+    pool, labeled, theta = problem(0)
+    z = np.full(12, 4 / 12)
+    with pytest.raises(ValueError, match="z must have sum 5"):
+        adaptive_sparsify(pool, labeled, theta, z, 5)
+    with pytest.raises(ValueError, match="level must be"):
+        adaptive_sparsify(pool, labeled, theta, z, 4, level=-1.0)
+    with pytest.raises(ValueError, match="at most the pool size 12"):
+        adaptive_sparsify(pool, labeled, theta, np.full(12, 2.0), 24)
+    with pytest.raises(ValueError, match="shape"):
+        adaptive_sparsify(pool, labeled, theta, z[:3], 4)
