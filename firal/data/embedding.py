@@ -14,16 +14,17 @@ nearly constant: it plays the part of an intercept.
 
 **Ties.** Pixels are integers, so many distances are equal. Distances that rounding cannot tell
 apart count as equal, and the lowest rows come first among them. Otherwise the graph would depend
-on the processor (faiss, where it is used, has its own rule).
+on the processor.
 """
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from importlib.util import find_spec
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import linalg, sparse
 from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import eigsh
@@ -36,21 +37,61 @@ from firal.model.hessians import pool_blocks
 DENSE = 400  # up to this many points the whole spectrum is computed
 DISTANCE_BYTES = 64 * 2**20  # distances held at a time, per thread
 ROWS = 4096  # points at a time where the work on each is small
-FAISS_FROM = 5000  # points from which faiss, if installed, is worth its start
-SAMPLE_FROM = 20_000  # points from which a sample of each row is worth its start
+SAMPLE_FROM = 20_000  # from this many points on, a sample of each row saves time
 SAMPLE_STEP = 16  # every 16th distance is in the sample
-ROUNDING = 32  # equal distances come out closer than so many times eps max |x|^2
+ROUNDING = 32  # distances closer than ROUNDING * eps * max |x|^2 count as equal
 
 
-def spectral_embedding(X, dim, n_neighbors=256, *, progress=None):
-    """The ``dim`` smoothest eigenvectors of the graph of nearest neighbors: (N, dim) float64.
+def spectral_embedding(
+    X: ArrayLike,
+    dim: int,
+    n_neighbors: int = 256,
+    *,
+    progress: bool | Callable[[str, int, int], None] | None = None,
+) -> np.ndarray:
+    """Compute features from distances alone: the smoothest functions on the neighbor graph.
 
-    X (N, D), 1 <= dim < N, 1 <= n_neighbors < N. float32 input is searched in float32, by faiss if
-    that is installed and N is large. Repeated points are neighbors like any others. A graph
-    in several pieces is refused: its eigenvalue 0 is repeated, and the pieces would take
-    features of their own. ``progress`` is True for a tqdm bar or a function called as
-    ``progress(stage, done, total)`` with stage "neighbors" or "eigenvectors".
-    Cost: N^2 D multiply-adds for the neighbors; N k per step of Lanczos' method.
+    Parameters
+    ----------
+    X : array_like of shape (N, D)
+        Points, N >= 2. float32 points are searched in float32, all others in float64.
+    dim : int
+        Number of features, 1 <= dim < N.
+    n_neighbors : int
+        Neighbors of each point, 1 <= n_neighbors < N. The paper takes 256 of 60,000 points.
+    progress : bool or callable, optional
+        True shows a tqdm bar. A function is called as ``progress(stage, done, total)`` with the
+        stages "neighbors" and "eigenvectors".
+
+    Returns
+    -------
+    np.ndarray of shape (N, dim)
+        float64, smoothest column first. Columns are orthogonal and have mean square 1.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range, a number is not finite, or the graph is not connected.
+        In a graph of several pieces the eigenvalue 0 is repeated, and its eigenvectors only say
+        which piece a point is in.
+
+    Notes
+    -----
+    This is Algorithm 3 of the paper. The result is deterministic. Copies of a point are neighbors
+    like any others. The cost is ``N**2 * D`` multiply-adds for the neighbors, and about
+    ``N * n_neighbors`` per step of Lanczos' method for the eigenvectors. The chapter *Real data*
+    has the choices that the paper leaves open.
+
+    Examples
+    --------
+    >>> import numpy as np, firal
+    >>> circle = np.linspace(0, 2 * np.pi, 100, endpoint=False)
+    >>> X = np.column_stack([np.cos(circle), np.sin(circle)])
+    >>> features = firal.spectral_embedding(X, dim=3, n_neighbors=2)
+    >>> np.allclose(features[:, 0], 1)  # every point has the same degree
+    True
+    >>> np.allclose(features.T @ features / 100, np.eye(3))
+    True
     """
     X = checks.points(X)
     n = len(X)
@@ -60,21 +101,45 @@ def spectral_embedding(X, dim, n_neighbors=256, *, progress=None):
     k = checks.integer(n_neighbors, "n_neighbors", 1, n - 1)
     report, bar = reporter(progress)
     try:
+        # 1. The graph of nearest neighbors.
         adjacency = neighbor_graph(X, k, report)
+        # 2. The smallest eigenvalues of its normalized Laplacian.
         report("eigenvectors", 0, 1)
         vectors = _smoothest(adjacency, dim)
         report("eigenvectors", 1, 1)
     finally:
         if bar is not None:
             bar.close()
+    # 3. Signs and scale.
     largest = np.abs(vectors).argmax(axis=0)
     vectors *= np.sign(vectors[largest, np.arange(dim)]) * np.sqrt(n)
     return vectors
 
 
-def neighbor_graph(X, k, report=None):
-    """Symmetric 0/1 adjacency (N, N), sparse: i and j are joined if either is among the k nearest
-    of the other."""
+def neighbor_graph(
+    X: np.ndarray, k: int, report: Callable[[str, int, int], None] | None = None
+) -> sparse.csr_array:
+    """Join every point to its ``k`` nearest other points, in either direction.
+
+    Parameters
+    ----------
+    X : np.ndarray of shape (N, D)
+        Points, float32 or float64, already checked.
+    k : int
+        Neighbors of each point, 1 <= k < N.
+    report : callable, optional
+        Called as ``report("neighbors", done, N)``.
+
+    Returns
+    -------
+    scipy.sparse.csr_array of shape (N, N)
+        Symmetric, 1 where i is among the k nearest of j or j among the k nearest of i, 0 elsewhere.
+
+    Notes
+    -----
+    Equal distances are ordered by row, see the module's text on ties. A block of
+    64 MiB of distances per thread is held at a time, whatever N is.
+    """
     n = len(X)
     found = _neighbors(X, k, report or reporter(None)[0])
     starts = np.arange(0, n * k + 1, k, dtype=sparse.get_index_dtype(maxval=n * k))
@@ -88,8 +153,6 @@ def _neighbors(X, k, report):
     n = len(X)
     # distances do not change, but |x|^2 + |y|^2 - 2 x.y cancels less for centered points
     X = np.ascontiguousarray(X - X.mean(axis=0, dtype=np.float64).astype(X.dtype))
-    if X.dtype == np.float32 and n >= FAISS_FROM and find_spec("faiss") is not None:
-        return _neighbors_faiss(X, k, report)
     squares = np.einsum("nd,nd->n", X, X)
     tie = ROUNDING * np.finfo(X.dtype).eps * squares.max()
     found = np.empty((n, k), dtype=np.int32)
@@ -115,8 +178,8 @@ def _smallest(distance, k, tie):
     """Columns of the k smallest entries of each row, ascending; see ``_lowest`` for ties.
 
     Partitioning whole rows would take two thirds as long as the distances themselves. In long rows
-    a sample tells below which value a few more than k entries lie. Only those are partitioned; the
-    answer is exact, because a row where they are too few is partitioned whole.
+    a sample gives a limit below which slightly more than k entries lie. Only those are partitioned.
+    The answer is exact: a row with too few entries below its limit is partitioned as a whole.
     """
     n = distance.shape[1]
     found = np.empty((len(distance), k), dtype=np.int32)
@@ -153,22 +216,6 @@ def _lowest(values, k, tie):
     return positions, largest
 
 
-def _neighbors_faiss(X, k, report):
-    import faiss  # optional: exact search, a little faster than ours
-
-    n, d = X.shape
-    index = faiss.IndexFlatL2(d)
-    index.add(X)
-    found = np.empty((n, k), dtype=np.int32)
-    for block in pool_blocks(n, 1, ROWS):
-        near = index.search(X[block], k + 1)[1]
-        own = near == np.arange(block.start, block.stop)[:, None]
-        own[~own.any(axis=1), -1] = True  # more than k copies of a point: drop the last instead
-        found[block] = near[~own].reshape(-1, k)
-        report("neighbors", block.stop, n)
-    return found
-
-
 def _smoothest(adjacency, dim):
     """Unit eigenvectors of D^{-1/2} A D^{-1/2} for its largest eigenvalues, largest first."""
     n = adjacency.shape[0]
@@ -187,7 +234,7 @@ def _smoothest(adjacency, dim):
         shown = ", ".join(map(str, sizes[:5])) + (", .." if pieces > 5 else "")
         raise ValueError(
             f"the graph of nearest neighbors must be connected, got {pieces} pieces "
-            f"of {shown} points: raise n_neighbors, or embed the pieces apart"
+            f"of {shown} points: raise n_neighbors, or embed each piece by itself"
         )
     if n <= DENSE or dim > n // 4:
         return linalg.eigh(matrix.toarray(), subset_by_index=(n - dim, n - 1))[1][:, ::-1]

@@ -1,8 +1,6 @@
 """Algorithm 3 against scikit-learn and a dense literal version; graphs that must be refused."""
 
-import sys
 import tracemalloc
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -190,41 +188,3 @@ def test_progress_is_reported():
     seen = []
     spectral_embedding(cloud(), 3, 10, progress=lambda *step: seen.append(step))
     assert ("neighbors", 150, 150) in seen and seen[-1] == ("eigenvectors", 1, 1)
-
-
-class FakeIndex:
-    """What we use of faiss.IndexFlatL2, with exact ties broken so that a copy may precede self."""
-
-    def __init__(self, d):
-        assert d == 5
-
-    def add(self, X):
-        self.X = X
-
-    def search(self, Q, k):
-        distance = np.sum((Q[:, None, :] - self.X[None]) ** 2, axis=2)
-        order = np.argsort(distance, axis=1, kind="stable")[:, :k]
-        return np.take_along_axis(distance, order, axis=1), order
-
-
-def test_faiss_path_gives_the_same_graph(monkeypatch):
-    monkeypatch.setitem(
-        sys.modules, "faiss", SimpleNamespace(IndexFlatL2=FakeIndex, __spec__=object())
-    )
-    X = cloud().astype(np.float32)
-    plain = neighbor_graph(X, 9).toarray()
-    monkeypatch.setattr(embedding, "FAISS_FROM", 10)
-    assert np.array_equal(neighbor_graph(X, 9).toarray(), plain)
-    copies = np.repeat(X[:10], 8, axis=0)  # more copies than neighbors: self may be missing
-    A = neighbor_graph(copies, 4).toarray()
-    assert np.all(A.diagonal() == 0) and np.all(A.sum(axis=1) >= 4)
-
-
-def test_the_real_faiss(monkeypatch):
-    pytest.importorskip("faiss")
-    X = (cloud(n=600) + 50).astype(np.float32)
-    monkeypatch.setattr(embedding, "FAISS_FROM", 10)
-    assert np.array_equal(neighbor_graph(X, 9).toarray(), literal_graph(X.astype(float), 9))
-    copies = np.repeat(X[:10], 8, axis=0)
-    A = neighbor_graph(copies, 4).toarray()
-    assert np.all(A.diagonal() == 0) and np.all(A.sum(axis=1) >= 4)
