@@ -1,44 +1,53 @@
-"""The API reference: every module is on one page, its chapter links back, docstrings render."""
+"""The API reference: every module on one page, and docstrings and type hints that say enough."""
 
 import importlib
 import inspect
-import io
+import pkgutil
 import re
 
 import pytest
 from conftest import ROOT
-from docutils import nodes
-from docutils.core import publish_doctree
-from docutils.parsers.rst import Directive, directives, roles
 
 import firal
 
-api = pytest.importorskip("api_reference", reason="Sphinx is not installed")
+api_links = pytest.importorskip("api_links", reason="Sphinx is not installed")
+docscrape = pytest.importorskip("numpydoc.docscrape", reason="numpydoc is not installed")
+from numpydoc.validate import validate  # noqa: E402
 
-PAGES = {path: path.read_text(encoding="utf8") for path in ROOT.glob("book/api_*.md")}
-MODULES = [f"firal.{p.stem}" for p in sorted(ROOT.glob("firal/*.py")) if p.stem[:2] != "__"]
+PAGES = {path: path.read_text(encoding="utf8") for path in ROOT.glob("book/api*.md")}
+MODULES = [
+    "firal",
+    *(m.name for m in pkgutil.walk_packages(firal.__path__, "firal.") if "__main__" not in m.name),
+]
+LAYERS = [name for name in MODULES if not name.startswith("firal.companion")]
+
+
+# The pages.
 
 
 def sections():
-    """(page, module, chapters) of every section of the API pages."""
-    for path, text in PAGES.items():
-        for section in text.split("\n## ")[1:]:
-            (module,) = re.findall(r"^\.\. automodule:: (\S+)$", section, re.M)
+    """(module, chapters) of every section of the API pages that has a module."""
+    for text in PAGES.values():
+        for section in re.split(r"\n## ", text):
             chapters = re.findall(r"\]\((\w+\.md)\)", section.split("```")[0])
-            yield path.name, module, chapters
+            for module in re.findall(r"^\.\. automodule:: (\S+)$", section, re.M):
+                yield module, chapters
 
 
 def test_every_module_is_on_one_page():
-    assert sorted(module for _, module, _ in sections()) == MODULES
+    on_pages = re.findall(r"\.\. automodule:: (\S+)", "\n".join(PAGES.values()))
+    assert sorted(on_pages) == sorted(MODULES)
 
 
 def test_chapters_and_modules_link_to_each_other():
-    forth = {(module, chapter) for _, module, chapters in sections() for chapter in chapters}
+    forth = {(m, chapter) for m, chapters in sections() for chapter in chapters}
+    forth = {(m, chapter) for m, chapter in forth if not chapter.startswith("api")}
     back = set()
     for path in ROOT.glob("book/*.md"):
         for line in re.findall(r"^In code: (.*)$", path.read_text(encoding="utf8"), re.M):
             back |= {(module, path.name) for module in re.findall(r"\{py:mod\}`(.*?)`", line)}
-    assert forth == back
+    assert forth == {(module, chapter) for module, chapter in back if module in LAYERS}
+    assert {module for module, _ in back} <= set(MODULES)
 
 
 def test_pages_are_in_the_table_of_contents():
@@ -46,105 +55,141 @@ def test_pages_are_in_the_table_of_contents():
     assert [p.stem for p in PAGES if f"file: book/{p.stem}\n" not in contents] == []
 
 
-def docstrings():
-    for name in MODULES:
-        if name == "firal.skactiveml":
-            pytest.importorskip("skactiveml", reason="scikit-activeml is not installed")
-        module = importlib.import_module(name)
-        yield name, module
-        for short, thing in vars(module).items():
-            if getattr(thing, "__module__", None) == name and not short.startswith("_"):
-                yield f"{name}.{short}", thing
-                for part, method in vars(thing).items() if inspect.isclass(thing) else ():
-                    if inspect.isfunction(method) and part[0] != "_":
-                        yield f"{name}.{short}.{part}", method
+def test_the_table_of_names_is_complete():
+    tables = PAGES[ROOT / "book" / "api.md"].split("currentmodule:: firal")[1]
+    assert sorted(re.findall(r"^   (\w+)$", tables, re.M)) == sorted(firal.__all__)
 
 
-class CodeBlock(Directive):
-    has_content, optional_arguments = True, 1
-
-    def run(self):
-        text = "\n".join(self.content)
-        return [nodes.literal_block(text, text)]
+def test_short_names_lead_to_the_entries():
+    assert api_links.home("fit") == "firal.model.logistic.fit"
+    assert api_links.home("information") == "firal.information.fisher.information"
+    assert api_links.home("STRATEGIES") == "firal.strategies.STRATEGIES"
 
 
-def parse(lines):
-    """The document and what docutils complains about; Sphinx's roles are only code here."""
-    for role in ("func", "class", "mod", "meth"):
-        roles.register_local_role(role, lambda n, r, text, *_: ([nodes.literal(text, text)], []))
-    directives.register_directive("code-block", CodeBlock)
-    stream = io.StringIO()
-    settings = {"warning_stream": stream, "report_level": 1}
-    return publish_doctree("\n".join(lines), settings_overrides=settings), stream.getvalue()
-
-
-def test_every_docstring_is_clean_markup():
-    complaints, count = {}, 0
-    for name, thing in docstrings():
-        lines = (inspect.getdoc(thing) or "").splitlines()
-        api.process(None, "class" if inspect.isclass(thing) else "", name, thing, None, lines)
-        _, said = parse(lines)
-        count += 1
-        if said:
-            complaints[name] = said
-    assert count > 100
-    assert complaints == {}
-
-
-def test_indented_blocks_are_shown_as_they_stand():
-    document, said = parse(
-        api.to_rst(
-            ["Given z,", "", "    f(z) = |z|^2,", "      t = 1,", "", "    g*", "", "the end."]
-        )
-    )
-    assert said == ""
-    (block,) = document.findall(nodes.literal_block)
-    assert block.astext() == "f(z) = |z|^2,\n  t = 1,\n\ng*"
-    assert not list(document.findall(nodes.block_quote))
-    example = api.to_rst(["Use:", "", "    firal.fit(X, y, 2)"])
-    assert ".. code-block:: python" in example
-
-
-def test_lists_columns_and_bars():
-    lines = ["- one", "  goes on", "", "  and on", "- two |x| and ``|y|``"]
-    document, said = parse(api.to_rst(lines))
-    assert said == "" and not list(document.findall(nodes.literal_block))
-    assert [item.astext() for item in document.findall(nodes.list_item)] == [
-        "one\ngoes on\n\nand on",
-        "two |x| and |y|",
-    ]
-    document, said = parse(
-        api.to_rst(["x (n, d)   points", "           of the pool", "y   labels"])
-    )
-    assert said == ""
-    assert [item.astext() for item in document.findall(nodes.list_item)] == [
-        "x (n, d): points\nof the pool",
-        "y: labels",
-    ]
-
-
-def test_fields_come_with_their_comments():
-    found = dict(api.fields(firal.Selection))
-    assert found["indices"].startswith("(b,) rows of the pool")
-    assert set(found) <= set(firal.Selection._fields)
-
-
-def test_exported_names_are_known_by_their_homes():
-    assert api.home("firal.fit") == "firal.model.logistic.fit"
-    assert (
-        api.home("firal.relax") == "firal.selection.relaxation.relax"
-    )  # the function, not the module
-    assert api.home("firal.theory.bounds.alpha") == "firal.theory.bounds.alpha"
-    assert api.public_name("firal.model.logistic", "fit") == "firal.fit"
-    assert api.public_name("firal.model.logistic", "softmax") is None
-    table = "\n".join(api.exports_markdown())
-    assert all(f"| `firal.{name}` |" in table for name in firal.__all__)
+def built(name):
+    page = ROOT / "_build" / "html" / "book" / f"{name}.html"
+    if not (page.parent / "api_companion.html").is_file():
+        pytest.skip("the API pages are not built: make html")
+    return page.read_text(encoding="utf8")
 
 
 def test_mentions_in_the_built_book_are_links():
-    page = ROOT / "_build" / "html" / "book" / "relaxation.html"
-    if not (page.parent / "api_selection.html").is_file():
-        pytest.skip("the API pages are not built: make html")
-    html = page.read_text(encoding="utf8")
+    html = built("relaxation")
     assert 'href="api_selection.html#firal.selection.relaxation.relax"' in html
-    assert 'href="api_selection.html#module-firal.relax"' in html
+    assert 'href="api_selection.html#module-firal.selection.relaxation"' in html
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
+def test_formulas_are_shown_as_they_stand(path):
+    """An indented block without ``::`` before it is run together as a quotation."""
+    assert "<blockquote" not in built(path.stem)
+
+
+# The docstrings.
+
+# What numpydoc's own check must not find: no docstring, no summary of one line, parameters that
+# are missing, unknown, in another order, without type or description, no Returns or Yields.
+MUST = "GL03 GL06 GL07 GL08 SS01 SS03 SS06 PR01 PR02 PR03 PR04 PR05 PR07 PR10 RT01 RT03 YD01"
+
+
+def public(module):
+    """(name, function or class) of what a module defines without a leading underscore."""
+    for name, thing in vars(module).items():
+        own = getattr(thing, "__module__", None) == module.__name__ and not name.startswith("_")
+        if own and (inspect.isfunction(inspect.unwrap(thing)) or inspect.isclass(thing)):
+            yield name, thing
+            if inspect.isclass(thing):
+                for part, method in vars(thing).items():
+                    if inspect.isfunction(method) and not part.startswith("_"):
+                        yield f"{name}.{part}", method
+
+
+def fields(thing):
+    """Names of the fields of a named tuple or dataclass, in order; empty for all others."""
+    return list(getattr(thing, "_fields", getattr(thing, "__dataclass_fields__", ())))
+
+
+def complaints(thing):
+    """What is wrong with the docstring and the type hints of a function or class."""
+    doc = docscrape.get_doc_object(thing)
+    found = [f"{code} {text}" for code, text in validate(doc)["errors"] if code in MUST]
+    if inspect.isclass(thing) and fields(thing):  # a result: Attributes instead of Parameters
+        described = [entry.name for entry in doc["Attributes"] if entry.type and entry.desc]
+        found = [text for text in found if not text.startswith("PR")]
+        if described != fields(thing):
+            found.append(f"Attributes {described} are not the fields {fields(thing)}")
+    elif not inspect.isclass(thing):
+        found += untyped(thing)
+    elif "__init__" in vars(thing):
+        found += [text for text in untyped(thing.__init__) if "return" not in text]
+    return found
+
+
+def untyped(function):
+    signature = inspect.signature(function)
+    names = [p.name for p in signature.parameters.values() if p.annotation is p.empty]
+    names += ["return"] if signature.return_annotation is signature.empty else []
+    return [f"no type hint: {name}" for name in names if name != "self"]
+
+
+@pytest.mark.parametrize("name", LAYERS)
+def test_docstrings_and_type_hints_are_complete(name):
+    if name == "firal.skactiveml":
+        pytest.importorskip("skactiveml", reason="scikit-activeml is not installed")
+    module = importlib.import_module(name)
+    assert module.__doc__
+    found = {short: complaints(thing) for short, thing in public(module)}
+    assert {short: texts for short, texts in found.items() if texts} == {}
+
+
+def good(x: int, *, scale: float = 1.0) -> int:
+    """Scale a number.
+
+    Parameters
+    ----------
+    x : int
+        The number.
+    scale : float, default 1.0
+        The factor.
+
+    Returns
+    -------
+    int
+        The scaled number.
+    """
+    return x * scale
+
+
+BROKEN = {
+    "    x : int\n        The number.\n": "",  # a parameter is missing
+    "scale : float": "factor : float",  # a name that the signature does not have
+    "x : int": "x",  # no type
+    "        The factor.\n": "",  # no description
+    "    Returns\n    -------\n    int\n        The scaled number.\n": "",  # no Returns
+    "Scale a number.\n": "Scale a\n    number.\n",  # a summary of two lines
+    "Returns": "Gives",  # not a section
+}
+
+
+def test_a_good_docstring_passes():
+    assert complaints(good) == []
+
+
+@pytest.mark.parametrize("old", BROKEN)
+def test_a_broken_docstring_is_found(old):
+    def broken(x: int, *, scale: float = 1.0) -> int:
+        return x * scale
+
+    assert old in good.__doc__
+    broken.__doc__ = good.__doc__.replace(old, BROKEN[old])
+    assert complaints(broken)
+
+
+def test_a_missing_type_hint_or_field_is_found():
+    def broken(x, *, scale: float = 1.0):
+        return x * scale
+
+    broken.__doc__ = good.__doc__
+    assert complaints(broken) == ["no type hint: x", "no type hint: return"]
+    one_field = type("Result", (), {"__doc__": "A result.\n", "_fields": ("z",)})
+    assert complaints(one_field) == ["Attributes [] are not the fields ['z']"]

@@ -96,7 +96,7 @@ WIDTHS = """(async () => {
 
 
 @pytest.mark.parametrize(
-    "name", ["index", "errata", "excess_risk", "api_loop", "use", "scoreboard"]
+    "name", ["index", "errata", "excess_risk", "api_data", "use", "scoreboard"]
 )
 def test_no_page_is_wider_than_a_phone(name, tmp_path):
     with Chromium(tmp_path) as browser:
