@@ -2,8 +2,8 @@
 
 `codespell` knows common misspellings and some British forms; words that it takes for one of them,
 but that are right here, are listed in spelling_words.txt. British forms that it misses, and
-that a text like ours might have, are in a pattern. Read are the pages of the book, the README, the
-sources of the module and the text cells of the notebooks.
+that a text like ours might have, are in a pattern. It reads the pages of the book, the README and
+its neighbors, the sources of the module and the text cells of the notebooks.
 """
 
 import json
@@ -23,7 +23,7 @@ BRITISH = re.compile(
     re.IGNORECASE,
 )
 PAGES = [
-    ROOT / "README.md",
+    *ROOT.glob("*.md"),
     *(ROOT / "book").glob("*.md"),
     ROOT / "book" / "claims.yml",
     *(ROOT / "firal").rglob("*.py"),
@@ -50,7 +50,7 @@ def _reported(folder, texts):
 
 def test_spelling(tmp_path):
     paths = [*PAGES, *(ROOT / "notebooks").glob("*.ipynb")]
-    texts = {path.name: _prose(path) for path in paths}
+    texts = {path.relative_to(ROOT).as_posix().replace("/", "-"): _prose(path) for path in paths}
     british = {name: BRITISH.findall(text) for name, text in texts.items()}
     assert {name: words for name, words in british.items() if words} == {}
     assert _reported(tmp_path, texts) == []
