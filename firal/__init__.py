@@ -11,8 +11,9 @@ from firal.data.datasets import Pool, load_pool
 from firal.data.embedding import spectral_embedding
 from firal.information.fisher import excess_risk, fir, information, rho, sigma
 from firal.loop import active_learning
+from firal.model.fitting import Fit, fit
 from firal.model.from_sklearn import theta_from_sklearn
-from firal.model.logistic import Fit, fit, gradient, hessian, loss, probabilities
+from firal.model.logistic import gradient, hessian, loss, probabilities
 from firal.selection.end_to_end import select
 from firal.selection.ftrl import Selection, sparsify
 from firal.selection.relaxation import Relaxation, relax

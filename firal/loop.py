@@ -31,8 +31,9 @@ from threadpoolctl import threadpool_limits
 from tqdm import tqdm
 
 from firal.common import checks
+from firal.model.fitting import fit
 from firal.model.hessians import weighted_information
-from firal.model.logistic import fit, softmax
+from firal.model.logistic import softmax
 from firal.selection.end_to_end import select
 from firal.selection.problem import factor_of
 from firal.selection.relaxation import trace_and_derivative

@@ -36,8 +36,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from firal.common import checks
 from firal.loop import RIDGE
+from firal.model.fitting import fit
 from firal.model.from_sklearn import theta_from_sklearn
-from firal.model.logistic import fit
 from firal.selection.bait import bait
 from firal.selection.end_to_end import select
 from firal.selection.ftrl import sparsify

@@ -16,7 +16,7 @@ from firal.loop import (
     run_path,
     write_run,
 )
-from firal.model.logistic import fit
+from firal.model.fitting import fit
 from firal.selection.end_to_end import select
 from firal.strategies import STRATEGIES, random
 

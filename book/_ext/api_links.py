@@ -1,6 +1,6 @@
 """Names of the module lead to their entries in the API reference.
 
-- ``firal.fit`` is the entry of ``firal.model.logistic.fit``: in roles, tables and docstrings.
+- ``firal.fit`` is the entry of ``firal.model.fitting.fit``: in roles, tables and docstrings.
 - A documented name in code font, as in `firal.fit(X, y, 2)`, becomes a link.
 - The fields of a named tuple are not listed again: its docstring has them under Attributes.
 """
@@ -19,7 +19,7 @@ MENTION = re.compile(r"(firal(?:\.\w+)+)(?:\(.*\))?")
 
 
 def home(name):
-    """Where a name of ``firal.__all__`` is documented: "firal.model.logistic.fit" for "fit"."""
+    """Where a name of ``firal.__all__`` is documented: "firal.model.fitting.fit" for "fit"."""
     module = getattr(getattr(firal, name), "__module__", "firal.strategies")  # STRATEGIES
     return f"{module}.{name}"
 

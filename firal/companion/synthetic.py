@@ -25,8 +25,9 @@ from tqdm import tqdm
 
 from firal.common import checks
 from firal.information.fisher import fir, information, sigma
+from firal.model.fitting import fit
 from firal.model.hessians import pool_blocks, weighted_information
-from firal.model.logistic import fit, softmax
+from firal.model.logistic import softmax
 from firal.theory import designs
 
 LAWS = ("gaussian", "laplace", "t")

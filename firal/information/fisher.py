@@ -29,7 +29,7 @@ from firal.model.hessians import (
     quadratic_forms,
     weighted_information,
 )
-from firal.model.logistic import scores, softmax
+from firal.model.logistic import logits, softmax
 from firal.theory.bounds import prefactor
 
 __all__ = [
@@ -133,10 +133,10 @@ def excess_risk(theta, theta_star, X):
 
 def _divergences(X, difference, theta_star):
     """KL divergence of each point, ``log E* exp(D)`` for the logit differences D with E* D = 0."""
-    log_p = scores(X, theta_star)
+    log_p = logits(X, theta_star)
     log_p -= special.logsumexp(log_p, axis=0)
     p = np.exp(log_p)
-    D = scores(X, difference)
+    D = logits(X, difference)
     D -= np.sum(p * D, axis=0)
     # E* exp(D) = 1 + E*(exp(D) - 1 - D): no cancellation when D is small, which is when it is used
     near = np.minimum(D, 1.0)

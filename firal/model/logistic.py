@@ -1,4 +1,4 @@
-"""The model: multinomial logistic regression with the last class as reference, and its fit.
+"""Multinomial logistic regression with the last class as reference: probabilities and loss.
 
 Shapes: X (n, d), theta (c-1, d), labels y (n,) in 0..c-1; class c-1 has logit 0. There is no
 hidden intercept: append a column of ones to X if you want one. Vectors of parameters stack the
@@ -8,58 +8,147 @@ rows of theta (``theta.ravel()``), so the Hessian of the loss at one point is
 
 from __future__ import annotations
 
-import warnings
-from typing import NamedTuple
-
 import numpy as np
-from scipy import linalg
+from numpy.typing import ArrayLike
 
 from firal.common import checks
-from firal.common.threads import threads_for
-from firal.model.hessians import weighted_information
-from firal.model.separation import is_separating, separating_direction
-
-SMALL_SYSTEM = 32  # up to this d~ the Newton system is always factored
-MEDIUM_SYSTEM = 2000  # up to this d~ it is factored when conjugate gradients are slow
-MAX_CG = 100
-PROGRAM_LIMIT = 500  # up to this d~ linear programs decide whether there is a minimizer
 
 
-class Fit(NamedTuple):
-    """Result of :func:`fit`; ``gradient_norm`` is the norm of the objective's gradient at theta."""
+def probabilities(X: ArrayLike, theta: ArrayLike) -> np.ndarray:
+    """Compute the probability of every class at every point.
 
-    theta: np.ndarray
-    converged: bool
-    iterations: int
-    gradient_norm: float
+    Parameters
+    ----------
+    X : array_like of shape (n, d)
+        Points.
+    theta : array_like of shape (c-1, d)
+        Parameters; the last class is the reference and has logit 0.
 
+    Returns
+    -------
+    ndarray of shape (n, c)
+        ``exp(theta_y . x_i) / sum_k exp(theta_k . x_i)`` with ``theta_c = 0``. Rows sum to 1. The
+        type is float32 if X is float32, else float64.
 
-def probabilities(X, theta):
-    """``p[i, y]``, the probability of label y at point i; X (n, d), theta (c-1, d) -> (n, c).
+    Raises
+    ------
+    ValueError
+        If the shapes disagree or an entry is not finite.
 
-    Every exponent is at most 0, so logits of any finite size neither overflow nor give NaN.
+    Notes
+    -----
+    Every exponent is at most 0, so logits of any finite size neither overflow nor give NaN. The
+    chapter *Multinomial logistic regression and its Fisher information* introduces the model.
+
+    Examples
+    --------
+    >>> import firal
+    >>> firal.probabilities([[1.0], [0.0]], [[1000.0], [0.0]])
+    array([[1.        , 0.        , 0.        ],
+           [0.33333333, 0.33333333, 0.33333333]])
     """
     X = checks.points(X)
     return softmax(X, checks.parameters(theta, X.shape[1]))
 
 
-def loss(X, y, theta):
-    """Mean over the points of ``-log p(y_i | x_i, theta)``."""
+def loss(X: ArrayLike, y: ArrayLike, theta: ArrayLike) -> float:
+    """Compute the mean negative log-likelihood of labels.
+
+    Parameters
+    ----------
+    X : array_like of shape (n, d)
+        Points.
+    y : array_like of shape (n,)
+        Labels, integers 0..c-1.
+    theta : array_like of shape (c-1, d)
+        Parameters.
+
+    Returns
+    -------
+    float
+        The mean over the points of ``-log p(y_i | x_i, theta)``.
+
+    Raises
+    ------
+    ValueError
+        If the shapes disagree, an entry is not finite, or a label is not in 0..c-1.
+
+    Examples
+    --------
+    >>> import firal
+    >>> firal.loss([[1.0]], [1], [[1000.0]])  # exact also where the probability underflows
+    1000.0
+    """
     X, y, theta = _labeled(X, y, theta)
-    return float(_loss_and_residual(X, y, theta)[0])
+    return float(loss_and_residual(X, y, theta)[0])
 
 
-def gradient(X, y, theta):
-    """Gradient of :func:`loss`: ``mean_i (h_i - e_{y_i}) x_i^T``, of shape (c-1, d)."""
+def gradient(X: ArrayLike, y: ArrayLike, theta: ArrayLike) -> np.ndarray:
+    """Compute the gradient of :func:`loss` with respect to theta.
+
+    Parameters
+    ----------
+    X : array_like of shape (n, d)
+        Points.
+    y : array_like of shape (n,)
+        Labels, integers 0..c-1.
+    theta : array_like of shape (c-1, d)
+        Parameters.
+
+    Returns
+    -------
+    ndarray of shape (c-1, d)
+        ``mean_i (h_i - e_{y_i}) x_i^T``, where h_i holds the probabilities of the first c-1
+        classes at x_i and e_k is the k-th unit vector (0 for the last class).
+
+    Raises
+    ------
+    ValueError
+        If the shapes disagree, an entry is not finite, or a label is not in 0..c-1.
+
+    Examples
+    --------
+    >>> import firal
+    >>> firal.gradient([[2.0], [2.0]], [0, 2], [[0.0], [0.0]])
+    array([[-0.33333333],
+           [ 0.66666667]])
+    """
     X, y, theta = _labeled(X, y, theta)
-    residual = _loss_and_residual(X, y, theta)[2]
+    residual = loss_and_residual(X, y, theta)[2]
     return residual @ X / X.shape[0]
 
 
-def hessian(x, theta):
-    """Hessian of the loss at one point x (d,): (d~, d~). It does not depend on the label.
+def hessian(x: ArrayLike, theta: ArrayLike) -> np.ndarray:
+    """Compute the Hessian of the loss at one point, for teaching and tests.
 
-    For teaching and tests; a sum over points is :func:`firal.information`.
+    Parameters
+    ----------
+    x : array_like of shape (d,)
+        One point.
+    theta : array_like of shape (c-1, d)
+        Parameters.
+
+    Returns
+    -------
+    ndarray of shape (d*(c-1), d*(c-1))
+        ``kron(diag(h) - h h^T, x x^T)``, where h holds the probabilities of the first c-1 classes.
+
+    Raises
+    ------
+    ValueError
+        If x is not one point, the shapes disagree or an entry is not finite.
+
+    Notes
+    -----
+    The Hessian does not depend on the label. It is the Fisher information of one label at x, as
+    the chapter *Multinomial logistic regression and its Fisher information* proves. A weighted sum
+    over many points is :func:`firal.information`, which never forms the single matrices.
+
+    Examples
+    --------
+    >>> import firal
+    >>> firal.hessian([2.0], [[0.0]])
+    array([[1.]])
     """
     x = checks.floats(x, "x")
     if x.ndim != 1 or x.size == 0:
@@ -69,81 +158,95 @@ def hessian(x, theta):
     return np.kron(np.diag(h) - np.outer(h, h), np.outer(x, x))
 
 
-def fit(X, y, n_classes, ridge=0.0, *, tol=1e-8, max_iter=100):
-    """Solve ``min_theta loss(X, y, theta) + ridge/2 |theta|^2``.
+def softmax(X: np.ndarray, theta: np.ndarray) -> np.ndarray:
+    """Compute :func:`probabilities` without the checks, in the type of X.
 
-    X (n, d), y (n,) labels in 0..n_classes-1, ridge >= 0. Newton's method with backtracking, from
-    theta = 0. The Newton system is solved by conjugate gradients on the structured Hessian, with a
-    Kronecker preconditioner: 2 n d~ multiply-adds per iteration; or by Cholesky where that is
-    quicker: n d~^2 / 4. ``converged`` means that the gradient, each column in units of sqrt(d)
-    times the root mean square of that column of X, has norm at most ``tol``. Columns of one scale
-    make this ``tol`` times the root mean square norm of a point. Otherwise there is a warning.
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+        Points.
+    theta : ndarray of shape (c-1, d)
+        Parameters.
 
-    Without a ridge there may be no minimizer: the labels are separable, and the loss only
-    approaches its infimum as theta grows. That is a ValueError, never a large theta: convergence is
-    reported only when the last Newton step shows that a minimizer exists (``model.separation`` says
-    why it can). Without a ridge every class needs a label. When the columns of X are linearly
-    dependent and ridge = 0, the minimizer of smallest norm is returned.
+    Returns
+    -------
+    ndarray of shape (n, c)
+        Probabilities; the result is a transposed view, points run fastest in memory.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> softmax(np.ones((1, 1)), np.log([[3.0]]))
+    array([[0.75, 0.25]])
     """
-    X = checks.points(X).astype(np.float64, copy=False)
-    c = checks.integer(n_classes, "n_classes", 2)
-    y = checks.labels(y, X.shape[0], c)
-    ridge = checks.number(ridge, "ridge", low=0, strict=False)
-    tol = checks.number(tol, "tol", low=0)
-    max_iter = checks.integer(max_iter, "max_iter", 1)
-    if ridge == 0:
-        missing = np.setdiff1d(np.arange(c), y)
-        if missing.size:
-            raise ValueError(
-                f"no label of class {', '.join(map(str, missing))} among the {y.size} given: "
-                f"a fit of n_classes={c} classes needs ridge > 0 then"
-            )
-    with threads_for(X.shape[1] * (c - 1)):
-        # coordinates of the row space: fewer unknowns, and the same minimizer of smallest norm
-        scales, basis = _row_space(X)
-        reduced = len(scales) < X.shape[1]
-        Z = X @ basis.T if reduced else X
-        result = _newton(Z, y, c, ridge, tol, max_iter, scales, None if reduced else basis)
-        if reduced:
-            result = result._replace(theta=result.theta @ basis)
-    if not result.converged:
-        warnings.warn(
-            f"fit did not converge in {result.iterations} iterations: gradient norm "
-            f"{result.gradient_norm:.2e}; raise max_iter, or use a larger ridge",
-            RuntimeWarning,
-            stacklevel=2,
-        )
-    return result
-
-
-def softmax(X, theta):
-    """``probabilities`` without the checks, in the type of X."""
-    p = scores(X, theta)
+    p = logits(X, theta)
     p -= p.max(axis=0)
     np.exp(p, out=p)
     p /= p.sum(axis=0)
     return p.T
 
 
-def scores(X, theta):
-    """Logits by class, (c, n): points run fastest, which makes sums over classes quick."""
+def logits(X: np.ndarray, theta: np.ndarray) -> np.ndarray:
+    """Compute the logits ``theta_k . x_i`` of all classes, without checks, in the type of X.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+        Points.
+    theta : ndarray of shape (c-1, d)
+        Parameters.
+
+    Returns
+    -------
+    ndarray of shape (c, n)
+        One row per class; the last row is 0. Points run fastest in memory, which makes sums over
+        classes quick.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> logits(np.array([[1.0], [2.0]]), np.array([[3.0]]))
+    array([[3., 6.],
+           [0., 0.]])
+    """
     out = np.zeros((theta.shape[0] + 1, X.shape[0]), dtype=X.dtype)
     np.matmul(theta.astype(X.dtype, copy=False), X.T, out=out[:-1])
     return out
 
 
-def _labeled(X, y, theta):
-    X = checks.points(X)
-    theta = checks.parameters(theta, X.shape[1])
-    return X, checks.labels(y, X.shape[0], len(theta) + 1), theta
+def loss_and_residual(
+    X: np.ndarray, y: np.ndarray, theta: np.ndarray
+) -> tuple[np.floating, np.ndarray, np.ndarray, np.floating]:
+    """Compute everything that one step of a fit needs to know about the loss, without checks.
 
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+        Points.
+    y : ndarray of shape (n,)
+        Labels, integers 0..c-1.
+    theta : ndarray of shape (c-1, d)
+        Parameters.
 
-def _loss_and_residual(X, y, theta):
-    """Mean loss, probabilities h (c-1, n), residuals h - e_y (c-1, n), and the smallest margin.
+    Returns
+    -------
+    value : float
+        Mean loss.
+    h : ndarray of shape (c-1, n)
+        Probabilities of all classes but the last.
+    residual : ndarray of shape (c-1, n)
+        ``h - e_y``; the gradient of the mean loss is ``residual @ X / n``.
+    margin : float
+        The smallest margin of a point: its own logit minus the largest other one.
 
-    The margin of a point is its true logit minus the largest other one.
+    Examples
+    --------
+    >>> import numpy as np
+    >>> value, h, residual, margin = loss_and_residual(np.ones((1, 1)), np.array([0]), np.eye(1))
+    >>> h - 1 == residual, float(margin)
+    (array([[ True]]), 1.0)
     """
-    p = scores(X, theta)
+    p = logits(X, theta)
     index = np.arange(y.size)
     own = p[y, index]
     p[y, index] = -np.inf
@@ -160,140 +263,7 @@ def _loss_and_residual(X, y, theta):
     return value, h, p[:-1], margin.min()
 
 
-def _row_space(X):
-    """Singular values of X (the positive ones) and an orthonormal basis of its rows (r, d)."""
-    R = linalg.qr(X, mode="r", check_finite=False)[0][: X.shape[1]]
-    lengths = np.linalg.norm(R, axis=0)
-    lengths[lengths == 0] = 1.0
-    # the rank is counted with columns of length 1: a small column is not a dependent one
-    relative = linalg.svdvals(R / lengths)
-    rank = int((relative > max(X.shape) * np.finfo(np.float64).eps * relative[0]).sum())
-    rank = max(rank, 1)  # X = 0: keep one (zero) direction, theta = 0 is a minimizer
-    _, s, basis = linalg.svd(R, full_matrices=False)
-    return s[:rank], basis[:rank]
-
-
-def _newton(X, y, c, ridge, tol, max_iter, scales, basis):
-    """Damped Newton from theta = 0. Raises when the labels turn out to be separable."""
-    n, d = X.shape
-    size = np.sqrt(d * np.mean(X**2, axis=0))  # each column in its own units
-    size[size == 0] = 1.0
-    theta = np.zeros((c - 1, d))
-    value, h, residual, margin = _loss_and_residual(X, y, theta)
-    slope = residual @ X / n
-    exists = ridge > 0  # is it known that there is a minimizer?
-    for iteration in range(max_iter + 1):
-        norm = float(np.linalg.norm(slope))
-        relative = np.linalg.norm(slope / size)
-        if ridge == 0 and margin > 0:
-            raise _separable()  # theta itself has positive margins only
-        if norm == 0 or (relative <= tol and ridge > 0):
-            return Fit(theta, True, iteration, norm)
-        if iteration == max_iter:
-            break
-        step = _newton_step(X, h, slope, ridge, scales, basis, relative)
-        if relative <= tol:
-            if _largest_range(X, step) < 0.5:  # below 1 proves that a minimizer exists
-                return Fit(theta, True, iteration, norm)
-            if not exists:
-                # the steps of a diverging iteration tend to a separating direction
-                if is_separating(X, y, step):
-                    raise _separable()
-                exists = theta.size <= PROGRAM_LIMIT and _not_separable(X, y, c)
-        descent = np.sum(slope * step)
-        rounding = 1e-14 * max(1.0, value)
-        if exists and relative <= tol and -descent <= rounding:
-            break  # the loss cannot get smaller, and the step still proves nothing
-        length = 1.0
-        while True:
-            trial = theta + length * step
-            new_value, h, residual, margin = _loss_and_residual(X, y, trial)
-            new_value += ridge / 2 * np.sum(trial * trial)
-            if new_value <= value + 1e-4 * length * descent + rounding or length < 1e-10:
-                break
-            length /= 2
-        theta, value = trial, new_value
-        slope = residual @ X / n + ridge * theta
-    if not exists and theta.size <= PROGRAM_LIMIT:
-        _not_separable(X, y, c)
-    return Fit(theta, False, iteration, norm)
-
-
-def _not_separable(X, y, c):
-    """True, or the error that there is no minimizer."""
-    if separating_direction(X, y, c) is not None:
-        raise _separable()
-    return True
-
-
-def _largest_range(X, step):
-    """Largest change, over the points, of the difference of two logits (the reference has 0)."""
-    change = step @ X.T
-    return np.max(np.maximum(change.max(axis=0), 0) - np.minimum(change.min(axis=0), 0))
-
-
-def _newton_step(X, h, slope, ridge, scales, basis, relative):
-    """Solve ``(mean H(x_i) + ridge I) step = -slope`` by conjugate gradients, or by Cholesky when
-    the system is small, or of medium size and hard for conjugate gradients."""
-    (n, d), k = X.shape, h.shape[0]
-    if k * d > SMALL_SYSTEM:
-        step, solved = _conjugate_gradients(X, h, slope, ridge, scales, basis, relative)
-        if solved or k * d > MEDIUM_SYSTEM:
-            return step
-    H = weighted_information(X, h.T, np.full(n, 1 / n))
-    H[np.diag_indices_from(H)] += ridge
-    try:
-        factor = linalg.cho_factor(H, lower=True, overwrite_a=True, check_finite=False)
-    except linalg.LinAlgError:  # singular to rounding: conjugate gradients descend all the same
-        return _conjugate_gradients(X, h, slope, ridge, scales, basis, relative)[0]
-    return -linalg.cho_solve(factor, slope.ravel(), check_finite=False).reshape(k, d)
-
-
-def _conjugate_gradients(X, h, slope, ridge, scales, basis, relative):
-    """Newton step by conjugate gradients, and whether it reached its tolerance.
-
-    The preconditioner (mean curvature) (x) (X^T X / n) + ridge I is inverted in its eigenbasis; at
-    theta = 0 it is the Hessian. The tolerance shrinks with the gradient, so that Newton's method
-    stays faster than linear. One iteration costs 2 n d~ multiply-adds.
-    """
-    n = X.shape[0]
-    A = np.diag(h.mean(axis=1)) - h @ h.T / n
-    a, U = linalg.eigh(A)
-    spectrum = np.maximum(a, 1e-12 * a[-1])[:, None] * (scales**2 / n) + ridge
-
-    def precondition(R):
-        if basis is None:  # X is already in the basis of its singular vectors
-            return U @ ((U.T @ R) / spectrum)
-        return U @ ((U.T @ R @ basis.T) / spectrum) @ basis
-
-    def product(D):
-        Z = h * (D @ X.T)
-        Z -= h * Z.sum(axis=0)
-        return Z @ X / n + ridge * D
-
-    tolerance = min(0.25, np.sqrt(relative))
-    step = np.zeros_like(slope)
-    residual = -slope
-    direction = z = precondition(residual)
-    energy = start = np.sum(residual * z)
-    for _ in range(MAX_CG):
-        image = product(direction)
-        bend = np.sum(direction * image)
-        if bend <= 0:  # the Hessian vanishes to rounding along this direction
-            return (step if step.any() else z), False
-        length = energy / bend
-        step = step + length * direction
-        residual = residual - length * image
-        z = precondition(residual)
-        previous, energy = energy, np.sum(residual * z)
-        if energy <= tolerance**2 * start:
-            return step, True
-        direction = z + (energy / previous) * direction
-    return step, False
-
-
-def _separable():
-    return ValueError(
-        "the labels are separable: some direction of theta never hurts and the loss has no "
-        "minimizer (it decreases forever along that direction); use ridge > 0"
-    )
+def _labeled(X, y, theta):
+    X = checks.points(X)
+    theta = checks.parameters(theta, X.shape[1])
+    return X, checks.labels(y, X.shape[0], len(theta) + 1), theta

@@ -19,7 +19,8 @@ from firal.companion.play import (
 from firal.companion.play.axis import number
 from firal.information.fisher import excess_risk, fir, information
 from firal.loop import accuracy
-from firal.model.logistic import fit, probabilities
+from firal.model.fitting import fit
+from firal.model.logistic import probabilities
 from firal.selection.ftrl import sparsify
 from firal.selection.relaxation import relax
 from firal.strategies import STRATEGIES

@@ -6,10 +6,11 @@ import reference
 from hypothesis import given
 from hypothesis import strategies as st
 
-from firal.model import logistic, separation
+from firal.model import logistic, newton_system, separation
+from firal.model.fitting import fit
 from firal.theory.designs import draw_labels
 
-NO_MINIMIZER = "labels are separable.*ridge > 0"
+NO_MINIMIZER = "Labels are separable: the unpenalized loss has no minimizer; use ridge > 0"
 
 
 @st.composite
@@ -28,12 +29,12 @@ def test_fit_raises_exactly_when_separable(problem):
     X, y, c = problem
     if reference.is_separable(X, y, c):
         with pytest.raises(ValueError, match=NO_MINIMIZER):
-            logistic.fit(X, y, c)
-        assert logistic.fit(X, y, c, ridge=1e-3).converged
+            fit(X, y, c)
+        assert fit(X, y, c, ridge=1e-3).converged
     else:
-        fit = logistic.fit(X, y, c)
-        assert fit.converged
-        assert np.abs(logistic.gradient(X, y, fit.theta)).max() < 1e-7
+        found = fit(X, y, c)
+        assert found.converged
+        assert np.abs(logistic.gradient(X, y, found.theta)).max() < 1e-7
 
 
 @given(small_problems())
@@ -70,43 +71,43 @@ def overlapping(seed, n, d, c):
 @pytest.mark.parametrize("small", [0, 10**6])
 def test_one_class_apart_from_the_rest(small, monkeypatch):
     """Quasi-complete: class 0 is alone beyond a plane, the others overlap. Loss stays positive."""
-    monkeypatch.setattr(logistic, "SMALL_SYSTEM", small)
+    monkeypatch.setattr(newton_system, "SMALL_SYSTEM", small)
     X, y = overlapping(0, 400, 4, 4)
     apart = np.where(X[:, 0] > 1.2, 0, np.where(y == 0, 1, y))
     with pytest.raises(ValueError, match=NO_MINIMIZER):
-        logistic.fit(X, apart, 4)
-    assert logistic.fit(X, y, 4).converged
+        fit(X, apart, 4)
+    assert fit(X, y, 4).converged
 
 
 def test_too_large_for_linear_programs(monkeypatch):
     """The Newton step itself is recognized as a separating direction."""
-    monkeypatch.setattr(logistic, "PROGRAM_LIMIT", 0)
-    monkeypatch.setattr(logistic, "separating_direction", None)
+    monkeypatch.setattr(separation, "PROGRAM_LIMIT", 0)
+    monkeypatch.setattr(separation, "separating_direction", None)
     X, y = overlapping(1, 600, 6, 5)
     apart = np.where(X[:, 0] > 1.2, 0, np.where(y == 0, 1, y))
     with pytest.raises(ValueError, match=NO_MINIMIZER):
-        logistic.fit(X, apart, 5)
-    assert logistic.fit(X, y, 5).converged
+        fit(X, apart, 5)
+    assert fit(X, y, 5).converged
 
 
 def test_linear_programs_decide_when_the_step_does_not(monkeypatch):
-    monkeypatch.setattr(logistic, "is_separating", lambda *_: False)
+    monkeypatch.setattr(separation, "is_separating", lambda *_: False)
     X, y = overlapping(3, 200, 3, 3)
     apart = np.where(X[:, 0] > 1.2, 0, np.where(y == 0, 1, y))
     for max_iter in (2, 100):  # after too few iterations, and when the gradient is small
         with pytest.raises(ValueError, match=NO_MINIMIZER):
-            logistic.fit(X, apart, 3, max_iter=max_iter)
+            fit(X, apart, 3, max_iter=max_iter)
     calls = []
-    monkeypatch.setattr(logistic, "separating_direction", lambda *_: calls.append(1))
+    monkeypatch.setattr(separation, "separating_direction", lambda *_: calls.append(1))
     with pytest.warns(RuntimeWarning, match="did not converge"):
-        logistic.fit(X, apart, 3, max_iter=40)  # a program that errs does not make it converge
+        fit(X, apart, 3, max_iter=40)  # a program that errs does not make it converge
     assert len(calls) == 1
 
 
 def test_one_label_per_class():
     X = np.random.default_rng(0).normal(size=(5, 8))
     with pytest.raises(ValueError, match=NO_MINIMIZER):
-        logistic.fit(X, np.arange(5), 5)
+        fit(X, np.arange(5), 5)
 
 
 def test_almost_separable_labels_have_a_large_minimizer():
@@ -114,9 +115,9 @@ def test_almost_separable_labels_have_a_large_minimizer():
     X = np.column_stack([x, np.ones(6)])
     y = [0, 0, 0, 1, 1, 1]
     assert not reference.is_separable(X, np.array(y), 2)
-    fit = logistic.fit(X, y, 2)
-    assert fit.converged
-    assert np.abs(logistic.gradient(X, y, fit.theta)).max() < 1e-8
+    found = fit(X, y, 2)
+    assert found.converged
+    assert np.abs(logistic.gradient(X, y, found.theta)).max() < 1e-8
 
 
 def test_direction_of_larger_problems():

@@ -13,7 +13,8 @@ from firal.companion.play.interactive import Control, PlayFigure
 from firal.companion.play.panels import Panel
 from firal.companion.plotting import METHODS
 from firal.loop import RIDGE, active_learning, all_labels_accuracy, balanced_rows
-from firal.model.logistic import fit, softmax
+from firal.model.fitting import fit
+from firal.model.logistic import softmax
 from firal.strategies import STRATEGIES
 
 ROUNDS, BATCH, PER_CLASS = 8, 3, 40

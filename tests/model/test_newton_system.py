@@ -1,0 +1,71 @@
+"""Newton steps against dense solves, by conjugate gradients and by factorization."""
+
+import numpy as np
+import pytest
+import reference
+
+from firal.model import newton_system
+from firal.model.logistic import loss_and_residual
+from firal.model.newton_system import NewtonSystem, row_space
+
+
+def system(seed, ridge, scale):
+    """The system at a random theta, the dense matrix, and the gradient there."""
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(100, 3)), rng.integers(4, size=100)
+    theta = scale * rng.normal(size=(3, 3))
+    _, h, residual, _ = loss_and_residual(X, y, theta)
+    H = sum(reference.hessian(x, theta) for x in X) / 100 + ridge * np.eye(9)
+    return NewtonSystem(X, ridge, *row_space(X)), H, h, residual @ X / 100
+
+
+@pytest.mark.parametrize("ridge", [0.0, 0.3])
+def test_preconditioner_is_exact_at_zero(ridge, monkeypatch):
+    """One iteration of conjugate gradients solves the Newton system at theta = 0."""
+    monkeypatch.setattr(newton_system, "MAX_CG", 1)
+    newton, H, h, slope = system(1, ridge, scale=0.0)
+    step, solved = newton._conjugate_gradients(h, slope, tolerance=1e-8)
+    assert solved
+    np.testing.assert_allclose(H @ step.ravel(), -slope.ravel(), atol=1e-12)
+
+
+@pytest.mark.parametrize("ridge", [0.0, 0.3])
+@pytest.mark.parametrize("small", [0, 10**6])  # conjugate gradients, factorization
+def test_steps_solve_the_system(ridge, small, monkeypatch):
+    monkeypatch.setattr(newton_system, "SMALL_SYSTEM", small)
+    newton, H, h, slope = system(2, ridge, scale=1.0)
+    step = newton.solve(h, slope, tolerance=1e-10)
+    np.testing.assert_allclose(step.ravel(), -np.linalg.solve(H, slope.ravel()), rtol=1e-8)
+
+
+def test_hard_systems_of_medium_size_are_factored(monkeypatch):
+    monkeypatch.setattr(newton_system, "SMALL_SYSTEM", 0)
+    monkeypatch.setattr(newton_system, "MAX_CG", 1)
+    newton, H, h, slope = system(3, 0.0, scale=1.0)
+    exact = -np.linalg.solve(H, slope.ravel())
+    step = newton.solve(h, slope, tolerance=1e-10)
+    np.testing.assert_allclose(step.ravel(), exact, rtol=1e-8)
+    monkeypatch.setattr(newton_system, "MEDIUM_SYSTEM", 0)
+    step = newton.solve(h, slope, tolerance=1e-10)
+    assert not np.allclose(step.ravel(), exact, rtol=1e-3)  # one iteration only
+    assert np.sum(step * slope) < 0
+
+
+def test_a_singular_system_still_gives_a_descent_direction():
+    X = np.array([[1.0, 0.0], [1.0, 1e-170]])
+    h = np.full((1, 2), 0.5)
+    slope = np.array([[1.0, 1e-170]])
+    step = NewtonSystem(X, 0.0, *row_space(X)).solve(h, slope, tolerance=0.1)
+    assert np.isfinite(step).all()
+    assert np.sum(step * slope) < 0
+
+
+def test_row_space_has_the_rank_of_columns_in_their_own_units():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 3)) * [1e8, 1.0, 1e-9]
+    scales, basis = row_space(X)
+    np.testing.assert_allclose(scales, np.linalg.svd(X)[1], rtol=1e-10)
+    np.testing.assert_allclose(basis @ basis.T, np.eye(3), atol=1e-12)
+    doubled, _ = row_space(np.hstack([X, X]))
+    assert len(doubled) == 3
+    assert len(row_space(np.zeros((4, 2)))[0]) == 1
