@@ -9,7 +9,8 @@ Features in, points to label out:
 
 from firal.data.datasets import Pool, load_pool
 from firal.data.embedding import spectral_embedding
-from firal.information.fisher import excess_risk, fir, information, rho, sigma
+from firal.information.fisher import fir, information, rho, sigma
+from firal.information.risk import excess_risk
 from firal.loop import active_learning
 from firal.model.fitting import Fit, fit
 from firal.model.from_sklearn import theta_from_sklearn
@@ -19,7 +20,7 @@ from firal.selection.ftrl import Selection, sparsify
 from firal.selection.relaxation import Relaxation, relax
 from firal.strategies import STRATEGIES
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "STRATEGIES",

@@ -1,8 +1,10 @@
 """The package: what it exports, what it needs, what it says about itself."""
 
+import pkgutil
 import re
 import subprocess
 import sys
+import tomllib
 
 import readme_picture
 import yaml
@@ -29,6 +31,26 @@ def test_the_version_is_the_same_everywhere():
     assert citation["version"] == firal.__version__
 
 
+def test_every_package_is_shipped_and_typed():
+    setup = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf8"))["tool"][
+        "setuptools"
+    ]
+    folders = [init.parent for init in ROOT.glob("firal/**/__init__.py")]
+    names = [folder.relative_to(ROOT).as_posix().replace("/", ".") for folder in folders]
+    assert sorted(setup["packages"]) == sorted(names)
+    assert "py.typed" in setup["package-data"]["firal"] and (ROOT / "firal/py.typed").is_file()
+
+
+def test_the_changelog_begins_with_this_version_and_names_what_exists():
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf8")
+    versions = re.findall(r"^## \[(.+)\]", text, re.M)
+    assert versions[0] in (firal.__version__, "Unreleased")
+    (table,) = re.findall(r"^\| 0.1.0 \| 0.2.0 \|\n\|---\|---\|\n((?:\|.*\n)+)", text, re.M)
+    for row in table.splitlines():
+        for name in re.findall(r"`(firal[\w.]*)`", row.split("|")[2]):
+            pkgutil.resolve_name(name)
+
+
 def test_requirements_are_pinned_exactly():
     lines = (ROOT / "requirements.txt").read_text(encoding="utf8").splitlines()
     pins = [line for line in lines if line and not line.startswith("#")]
@@ -52,7 +74,8 @@ def test_the_example_of_the_readme_runs():
     (example,) = re.findall(r"```python\n(.*?)```", readme, re.S)
     namespace = {}
     exec(example, namespace)
-    assert len(set(namespace["labeled"])) == 30
+    assert len(namespace["labels"]) == 30
+    assert namespace["batch"].strategy == "firal" and namespace["batch"].selection.relaxation.gap
 
 
 def test_tracked_files_name_no_machine():
