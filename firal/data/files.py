@@ -1,13 +1,15 @@
-"""Files of arrays, read with care: intact, of plain values, and the ones that were meant.
+"""Files of arrays: intact, of plain values, and with the expected checksum.
 
-Nothing is ever unpickled. Each array in a .npz carries a CRC-32, which zipfile compares; a file
-SHA256SUMS beside a file, as ``sha256sum`` writes it, must agree with it if it lists it.
+Nothing is ever unpickled. Each array in a .npz carries a CRC-32, which zipfile compares. The
+files that a SHA256SUMS in the same folder lists, as ``sha256sum`` writes it, must agree with it.
 """
 
 from __future__ import annotations
 
 import hashlib
+import os
 import zipfile
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -15,8 +17,26 @@ import numpy as np
 MANIFEST = "SHA256SUMS"
 
 
-def read_npy(path):
-    """The array of a .npy, memory-mapped; ValueError if it is damaged or holds objects."""
+def read_npy(path: str | os.PathLike) -> np.ndarray:
+    """Open the array of a .npy file, memory-mapped.
+
+    Parameters
+    ----------
+    path : str or path
+        The file.
+
+    Returns
+    -------
+    np.ndarray
+        Read-only; its values are read from the file when they are used.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    ValueError
+        If it is damaged, or holds Python objects or several arrays.
+    """
     path = Path(path)
     if not path.is_file():
         raise FileNotFoundError(f"no file {path}")
@@ -31,8 +51,26 @@ def read_npy(path):
     return array
 
 
-def read_npz(path, required=()):
-    """All arrays of a .npz by name; ValueError if it is damaged or lacks a ``required`` one."""
+def read_npz(path: Path, required: Sequence[str] = ()) -> dict[str, np.ndarray]:
+    """Read all arrays of a .npz file.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    required : sequence of str
+        Names of arrays that must be there.
+
+    Returns
+    -------
+    dict
+        From name to array.
+
+    Raises
+    ------
+    ValueError
+        If the file is absent or damaged, holds Python objects, or lacks a required array.
+    """
     try:
         with zipfile.ZipFile(path), np.load(path, allow_pickle=False) as file:
             arrays = {key: file[key] for key in file.files}
@@ -52,14 +90,41 @@ def _reason(error):
     return "it holds objects or another format" if "pickle" in str(error) else error
 
 
-def sha256(path):
-    """SHA-256 of a file, in hexadecimal."""
+def sha256(path: str | os.PathLike) -> str:
+    """Compute the SHA-256 of a file.
+
+    Parameters
+    ----------
+    path : str or path
+        The file.
+
+    Returns
+    -------
+    str
+        Its SHA-256, in hexadecimal.
+    """
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def verified_sha256(path):
-    """SHA-256 of the file; ValueError if the folder's SHA256SUMS says otherwise."""
+def verified_sha256(path: Path) -> str:
+    """Compute the SHA-256 of a file and compare it with the folder's SHA256SUMS.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+
+    Returns
+    -------
+    str
+        Its SHA-256, in hexadecimal. A file that SHA256SUMS does not list is not compared.
+
+    Raises
+    ------
+    ValueError
+        If SHA256SUMS lists the file with another checksum.
+    """
     checksum = sha256(path)
     manifest = path.with_name(MANIFEST)
     lines = manifest.read_text().splitlines() if manifest.is_file() else []
@@ -68,6 +133,6 @@ def verified_sha256(path):
         if listed.strip().lstrip("*") == path.name and expected.lower() != checksum:
             raise ValueError(
                 f"{path.name} must have SHA-256 {expected} as in {MANIFEST}, got {checksum}: "
-                "damaged or of another version"
+                "the file is damaged or of another version"
             )
     return checksum

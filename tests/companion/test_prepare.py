@@ -1,4 +1,4 @@
-"""`make data` without a network: a stand-in for OpenML, folders of small pictures, plug-ins."""
+"""`make data` without a network: a stand-in for OpenML, folders of small images, plug-ins."""
 
 import hashlib
 import inspect
@@ -28,7 +28,7 @@ fetch_openml = sklearn.datasets.fetch_openml
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """An empty data folder; 20 neighbors; features stored for 100 pictures at a time."""
+    """An empty data folder; 20 neighbors; features stored for 100 images at a time."""
     monkeypatch.setenv("FIRAL_DATA", str(tmp_path / "data"))
     monkeypatch.setattr(pool_file, "NEIGHBORS", 20)
     monkeypatch.setattr(pool_file, "CHUNK", 100)
@@ -45,9 +45,9 @@ def openml(monkeypatch):
     for name, shape in (("mnist60k", (28, 28)), ("cifar10", (3, 32, 32))):
         table = rng.integers(256, size=(300, int(np.prod(shape))))
         tables[OPENML[name].data_id] = table
-        pictures = table.astype(np.uint8).reshape(300, *shape)
-        pictures = pictures if len(shape) == 2 else np.moveaxis(pictures, 1, 3)
-        checksum = unordered_sha256(pictures, labels)
+        pixels = table.astype(np.uint8).reshape(300, *shape)
+        pixels = pixels if len(shape) == 2 else np.moveaxis(pixels, 1, 3)
+        checksum = unordered_sha256(pixels, labels)
         small = images.OpenML(OPENML[name].data_id, shape, 300, 250, checksum)
         monkeypatch.setitem(OPENML, name, small)
     world = SimpleNamespace(tables=tables, labels=labels, downloads=0)
@@ -65,22 +65,22 @@ def openml(monkeypatch):
 
 @pytest.fixture
 def network(tmp_path, monkeypatch):
-    """A plug-in "net:features": 5 numbers per picture; remembers how many pictures came."""
+    """A plug-in "net:features": 5 numbers per image; remembers how many images came."""
     (tmp_path / "net.py").write_text(
         "import numpy as np\n"
         "seen = []\n"
         "broken_after = 10**9\n"
         "weights = np.random.default_rng(1).normal(size=(3072, 5))\n"
-        "def features(pictures):\n"
-        "    assert pictures.dtype == np.uint8 and pictures.shape[1:] == (32, 32, 3)\n"
+        "def features(images):\n"
+        "    assert images.dtype == np.uint8 and images.shape[1:] == (32, 32, 3)\n"
         "    if len(seen) >= broken_after:\n"
         "        raise KeyboardInterrupt\n"
-        "    seen.append(len(pictures))\n"
-        "    return pictures.reshape(len(pictures), -1) / 255 @ weights\n"
+        "    seen.append(len(images))\n"
+        "    return images.reshape(len(images), -1) / 255 @ weights\n"
         "features.source = 'random weights'\n"
-        "def too_few(pictures): return np.zeros((len(pictures) - 1, 2))\n"
-        "def not_a_number(pictures): return np.full((len(pictures), 2), np.nan)\n"
-        "def words(pictures): return [['a', 'b']] * len(pictures)\n"
+        "def too_few(images): return np.zeros((len(images) - 1, 2))\n"
+        "def not_a_number(images): return np.full((len(images), 2), np.nan)\n"
+        "def words(images): return [['a', 'b']] * len(images)\n"
         "number = 3\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
@@ -112,7 +112,7 @@ def error(capsys, *arguments):
 def test_mnist_from_download_to_pool(folder, openml, capsys):
     assert run("mnist60k") == 0
     pixels = openml.tables[554][:250].astype(np.float32)
-    whole = load_pool("mnist60k", pictures=False)
+    whole = load_pool("mnist60k", images_only=False)
     assert np.allclose(whole.features, spectral_embedding(pixels, 20, 20), atol=1e-5)
     assert np.array_equal(whole.labels, openml.labels[:250])
     pool = load_pool("mnist60k")
@@ -125,8 +125,8 @@ def test_mnist_from_download_to_pool(folder, openml, capsys):
     assert "data set 554 of OpenML, first 250 of 300 rows" in shown and checksum in shown
 
 
-def test_pictures_are_equally_many_per_class(folder, openml, monkeypatch):
-    recipe = pool_file.RECIPES["mnist60k"]._replace(pictures=7)
+def test_images_are_equally_many_per_class(folder, openml, monkeypatch):
+    recipe = pool_file.RECIPES["mnist60k"]._replace(shown=7)
     monkeypatch.setitem(pool_file.RECIPES, "mnist60k", recipe)
     assert run("mnist60k", "--seed", "3") == 0
     pool = load_pool("mnist60k")
@@ -171,7 +171,7 @@ def test_troubles_with_the_network(folder, monkeypatch, capsys, trouble, message
 
 def test_cifar_label_free_then_supervised(folder, openml, network, capsys):
     assert run(*CIFAR) == 0
-    pool = load_pool("cifar10", pictures=False)
+    pool = load_pool("cifar10", images_only=False)
     planes = openml.tables[40927][:250].reshape(250, 3, 32, 32).astype(np.uint8)
     X = features.checked(network.features(np.moveaxis(planes, 1, 3)), 250, "")
     assert np.allclose(pool.features, spectral_embedding(X, 20, 20), atol=1e-5)
@@ -181,9 +181,9 @@ def test_cifar_label_free_then_supervised(folder, openml, network, capsys):
     own = folder.parent / "own.npy"
     np.save(own, X[:, :3])
     assert run("cifar10", "--features", str(own), "--kind", "supervised") == 0
-    other = load_pool("cifar10", features="supervised", pictures=False)
+    other = load_pool("cifar10", features="supervised", images_only=False)
     assert np.allclose(other.features, spectral_embedding(X[:, :3], 20, 20), atol=1e-5)
-    assert np.array_equal(load_pool("cifar10", pictures=False).features, pool.features)
+    assert np.array_equal(load_pool("cifar10", images_only=False).features, pool.features)
     with np.load(folder / "cifar10.npz") as file:
         lines = file["source"].tolist()
     assert [line.split(":")[0] for line in lines] == [
@@ -204,7 +204,7 @@ def test_cifar_label_free_then_supervised(folder, openml, network, capsys):
 def test_interrupted_and_resumed(folder, openml, network, capsys):
     network.broken_after = 2
     assert run(*CIFAR) == 130
-    assert "the same command goes on from here" in capsys.readouterr().err
+    assert "run the same command again to resume" in capsys.readouterr().err
     assert not (folder / "cifar10.npz").exists() and network.seen == [100, 100]
     network.broken_after = 10**9
     assert run(*CIFAR) == 0
@@ -222,8 +222,8 @@ def test_a_damaged_step_is_repeated(folder, openml, network):
     data = bytearray(chunk.read_bytes())
     data[len(data) // 2] ^= 1
     chunk.write_bytes(bytes(data))
-    pictures = folder / "cifar10.work/pictures.npz"
-    pictures.write_bytes(pictures.read_bytes()[:1000])
+    download = folder / "cifar10.work/images.npz"
+    download.write_bytes(download.read_bytes()[:1000])
     network.broken_after = 10**9
     assert run(*CIFAR) == 0
     assert network.seen == [100, 100, 100, 50] and openml.downloads == 2
@@ -287,8 +287,8 @@ def test_other_lines_of_the_manifest_stay(folder, openml):
 
 
 @pytest.fixture
-def pictures(tmp_path, monkeypatch):
-    """52 classes of 9 pictures of different shapes; each class has its own color."""
+def image_folder(tmp_path, monkeypatch):
+    """52 classes of 9 images of different shapes; each class has its own color."""
     Image = pytest.importorskip("PIL.Image")
     recipe = pool_file.RECIPES["imagenet50"]._replace(read_size=32)
     monkeypatch.setitem(pool_file.RECIPES, "imagenet50", recipe)
@@ -296,11 +296,11 @@ def pictures(tmp_path, monkeypatch):
     for k in range(52):
         place = tmp_path / "train" / f"n{k:02d}" / "images"  # as in Tiny-ImageNet
         place.mkdir(parents=True)
-        (place.parent / "boxes.txt").write_text("not a picture")
+        (place.parent / "boxes.txt").write_text("not a image")
         for i in range(9):
             shape = (20 + i, 30 - i, 3)
-            picture = np.clip(color_of(k) + rng.integers(-15, 16, size=shape), 0, 255)
-            Image.fromarray(picture.astype(np.uint8)).save(place / f"{i}.PNG")
+            pixels = np.clip(color_of(k) + rng.integers(-15, 16, size=shape), 0, 255)
+            Image.fromarray(pixels.astype(np.uint8)).save(place / f"{i}.PNG")
     return tmp_path / "train"
 
 
@@ -308,17 +308,17 @@ def color_of(k):
     return np.array([40 + 50 * (k % 4), 40 + 50 * (k // 4 % 4), 40 + 50 * (k // 16)])
 
 
-def imagenet(pictures, *more):
-    options = ("--images", str(pictures), "--features", "net:features", "--kind", "selfsup")
+def imagenet(image_folder, *more):
+    options = ("--images", str(image_folder), "--features", "net:features", "--kind", "selfsup")
     return ("imagenet50", *options, *more)
 
 
-def test_imagenet_from_a_folder(folder, pictures, network):
-    assert run(*imagenet(pictures, "--per-class", "8", "--seed", "5")) == 0
+def test_imagenet_from_a_folder(folder, image_folder, network):
+    assert run(*imagenet(image_folder, "--per-class", "8", "--seed", "5")) == 0
     pool = load_pool("imagenet50")
     assert pool.features.shape == (400, 40) and pool.images.shape == (400, 32, 32, 3)
     assert np.bincount(pool.labels).tolist() == [8] * 50
-    # row, label, name and picture belong together
+    # row, label, name and image belong together
     expected = np.array([color_of(int(pool.classes[k][1:])) for k in pool.labels])
     assert np.abs(pool.images.mean(axis=(1, 2)) - expected).max() < 10
     # and so do features: the classes next in color are next in the graph
@@ -329,69 +329,69 @@ def test_imagenet_from_a_folder(folder, pictures, network):
         assert "400 of 50 classes, drawn by seed 5" in file["source"][0]
 
 
-def test_classes_and_pictures_are_drawn_by_seed(pictures):
-    names, paths = list_folder(pictures, 50, None, 0)
+def test_classes_and_images_are_drawn_by_seed(image_folder):
+    names, paths = list_folder(image_folder, 50, None, 0)
     assert len(set(names)) == 50 and names == sorted(names)
     assert all(len(set(p)) == 9 for p in paths)
-    assert (names, paths) == list_folder(pictures, 50, None, 0)
-    assert any(list_folder(pictures, 50, None, seed)[0] != names for seed in (1, 2))
-    assert list_folder(pictures, 50, 3, 0)[0] == names  # however many pictures are drawn
-    assert all(len(set(p)) == 3 for p in list_folder(pictures, 50, 3, 0)[1])
+    assert (names, paths) == list_folder(image_folder, 50, None, 0)
+    assert any(list_folder(image_folder, 50, None, seed)[0] != names for seed in (1, 2))
+    assert list_folder(image_folder, 50, 3, 0)[0] == names  # however many images are drawn
+    assert all(len(set(p)) == 3 for p in list_folder(image_folder, 50, 3, 0)[1])
 
 
-def test_own_features_follow_the_list_of_files(folder, pictures, network, tmp_path, capsys):
+def test_own_features_follow_the_list_of_files(folder, image_folder, network, tmp_path, capsys):
     own = tmp_path / "own.npy"
     np.save(own, np.zeros((3, 2)))
-    options = imagenet(pictures)
+    options = imagenet(image_folder)
     options = [str(own) if o == "net:features" else o for o in options]
-    assert "one row of numbers for each of 450 pictures, got shape (3, 2)" in error(
-        capsys, *options
-    )
+    assert "one row of numbers for each of 450 images, got shape (3, 2)" in error(capsys, *options)
     files = (folder / "imagenet50.work/files.txt").read_text().splitlines()
-    assert len(files) == 450 and all((pictures / f).is_file() for f in files)
+    assert len(files) == 450 and all((image_folder / f).is_file() for f in files)
     colors = np.array([color_of(int(f[1:3])) for f in files], dtype=np.float32)
     np.save(own, colors + np.random.default_rng(0).normal(scale=20, size=(450, 3)))
     assert run(*options) == 0
-    pool = load_pool("imagenet50", pictures=False)
+    pool = load_pool("imagenet50", images_only=False)
     assert [pool.classes[k] for k in pool.labels] == [f[:3] for f in files]
 
 
-def test_gray_pictures_from_a_folder(folder, pictures):
-    for extra in list(pictures.iterdir())[10:]:
-        extra.rename(pictures.parent / extra.name)
-    assert run("mnist60k", "--images", str(pictures)) == 0
+def test_gray_images_from_a_folder(folder, image_folder):
+    for extra in list(image_folder.iterdir())[10:]:
+        extra.rename(image_folder.parent / extra.name)
+    assert run("mnist60k", "--images", str(image_folder)) == 0
     assert load_pool("mnist60k").images.shape == (90, 28, 28)
 
 
-def test_folders_that_do_not_fit(folder, pictures, network, tmp_path, capsys):
+def test_folders_that_do_not_fit(folder, image_folder, network, tmp_path, capsys):
     assert "give IMAGES=folder" in error(capsys, "imagenet50")
     assert "must be a folder" in error(capsys, *imagenet(tmp_path / "absent"))
     assert "at least 50 sub-folders, one per class, got 1" in error(
-        capsys, *imagenet(pictures / "n00")
+        capsys, *imagenet(image_folder / "n00")
     )
-    message = error(capsys, *imagenet(pictures, "--per-class", "10"))
-    assert "at least 10 pictures" in message and "got 9 in" in message
-    bad = pictures / "n03/images/4.PNG"
+    message = error(capsys, *imagenet(image_folder, "--per-class", "10"))
+    assert "at least 10 images" in message and "got 9 in" in message
+    bad = image_folder / "n03/images/4.PNG"
     bad.write_bytes(bad.read_bytes()[:60])
-    worse = pictures / "n04/images/4.PNG"
-    worse.write_text("no picture at all")
-    message = error(capsys, *imagenet(pictures))
-    assert "must be an intact picture" in message and "/4.PNG" in message
+    worse = image_folder / "n04/images/4.PNG"
+    worse.write_text("no image at all")
+    message = error(capsys, *imagenet(image_folder))
+    assert "must be an intact image" in message and "/4.PNG" in message
 
 
-def test_a_folder_that_changed_is_noticed(folder, pictures, network, capsys):
+def test_a_folder_that_changed_is_noticed(folder, image_folder, network, capsys):
     network.broken_after = 1
-    assert run(*imagenet(pictures)) == 130
+    assert run(*imagenet(image_folder)) == 130
     for k in range(52):
-        (pictures / f"n{k:02d}/images/0.PNG").unlink()
+        (image_folder / f"n{k:02d}/images/0.PNG").unlink()
     network.broken_after = 10**9
-    assert "begun with other settings" in error(capsys, *imagenet(pictures))
+    assert "begun with other settings" in error(capsys, *imagenet(image_folder))
 
 
-def test_added_features_must_be_of_the_same_pictures(folder, pictures, network, capsys):
-    assert run(*imagenet(pictures)) == 0
-    options = [o.replace("selfsup", "supervised") for o in imagenet(pictures, "--per-class", "5")]
-    assert "of other pictures than these" in error(capsys, *options)
+def test_added_features_must_be_of_the_same_images(folder, image_folder, network, capsys):
+    assert run(*imagenet(image_folder)) == 0
+    options = [
+        o.replace("selfsup", "supervised") for o in imagenet(image_folder, "--per-class", "5")
+    ]
+    assert "was made of other images" in error(capsys, *options)
 
 
 # ---------------------------------------------------------------- networks and arguments
@@ -405,7 +405,7 @@ def test_added_features_must_be_of_the_same_pictures(folder, pictures, network, 
         ("net", "must be module:function"),
         (":", "must be module:function"),
         ("net:number", "must name a function"),
-        ("net:too_few", r"one row of numbers for each of 100 pictures, got shape \(99, 2\)"),
+        ("net:too_few", r"one row of numbers for each of 100 images, got shape \(99, 2\)"),
         ("net:words", "one row of numbers"),
         ("net:not_a_number", "must give finite numbers"),
         ("absent.npy", "no file absent.npy"),
@@ -433,15 +433,15 @@ def test_the_default_network(tmp_path):
     torch.save(weights, path)
     function, origin = features.dino_resnet50(tmp_path)
     assert hashlib.sha256(path.read_bytes()).hexdigest() in origin
-    pictures = np.random.default_rng(0).integers(256, size=(3, 130, 130, 3), dtype=np.uint8)
+    pixels = np.random.default_rng(0).integers(256, size=(3, 130, 130, 3), dtype=np.uint8)
     network.fc = torch.nn.Identity()
     x = (
-        torch.tensor(pictures).permute(0, 3, 1, 2) / 255 - torch.tensor(features.MEAN).view(3, 1, 1)
+        torch.tensor(pixels).permute(0, 3, 1, 2) / 255 - torch.tensor(features.MEAN).view(3, 1, 1)
     ) / torch.tensor(features.SPREAD).view(3, 1, 1)
     with torch.no_grad():
         expected = network.eval()(x).numpy()
-    assert np.allclose(function(pictures), expected, rtol=1e-3, atol=1e-5)
-    small = function(pictures[:, :32, :32])
+    assert np.allclose(function(pixels), expected, rtol=1e-3, atol=1e-5)
+    small = function(pixels[:, :32, :32])
     assert small.shape == (3, 2048) and np.isfinite(small).all()
     torch.save({k: v for k, v in weights.items() if k != "conv1.weight"}, path)
     with pytest.raises(ValueError, match="got no conv1.weight"):
@@ -500,13 +500,13 @@ def test_make_passes_the_options_on():
 @given(st.integers(0, 2**32 - 1))
 def test_the_unordered_checksum(seed):
     rng = np.random.default_rng(seed)
-    pictures = rng.integers(4, size=(6, 2, 2), dtype=np.uint8)
+    pixels = rng.integers(4, size=(6, 2, 2), dtype=np.uint8)
     labels = rng.integers(3, size=6)
-    right = unordered_sha256(pictures, labels)
+    right = unordered_sha256(pixels, labels)
     order = rng.permutation(6)
-    assert unordered_sha256(pictures[order], labels[order]) == right
+    assert unordered_sha256(pixels[order], labels[order]) == right
     other = labels.copy()
     other[seed % 6] += 1
-    assert unordered_sha256(pictures, other) != right
-    pictures[seed % 6, 0, 1] += 1
-    assert unordered_sha256(pictures, labels) != right
+    assert unordered_sha256(pixels, other) != right
+    pixels[seed % 6, 0, 1] += 1
+    assert unordered_sha256(pixels, labels) != right

@@ -1,4 +1,4 @@
-"""Features of pictures from a network that never saw their labels; used by ``pool_file``.
+"""Features of images from a network that never saw their labels; used by ``pool_file``.
 
 The paper uses SimCLR. Its weights have no documented home that can be called without other
 packages, so the default here is the ResNet-50 that DINO trained: on the images of ImageNet, without
@@ -15,13 +15,13 @@ from urllib.error import URLError
 import numpy as np
 
 DINO_URL = "https://dl.fbaipublicfiles.com/dino/dino_resnet50_pretrain/dino_resnet50_pretrain.pth"
-SMALLEST = 128  # smaller pictures are enlarged to this many pixels
+SMALLEST = 128  # smaller images are enlarged to this many pixels
 MEAN, SPREAD = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)  # of the colors it was trained on
 BATCH = 64
 
 
 def dino_resnet50(folder):
-    """The network as a function of uint8 pictures (n, h, w, 3) -> (n, 2048), and its origin.
+    """The network as a function of uint8 images (n, h, w, 3) -> (n, 2048), and its origin.
 
     The weights are downloaded once, to ``folder``. Their SHA-256 is part of the origin: we know of
     no published one to compare with. Only tensors are unpacked from the file, no pickled objects.
@@ -29,7 +29,7 @@ def dino_resnet50(folder):
     try:
         import torch
         from torchvision.models import resnet50
-    except (ImportError, RuntimeError) as error:  # RuntimeError: versions that do not fit together
+    except (ImportError, RuntimeError) as error:  # RuntimeError: incompatible versions
         raise ImportError(
             f"the default network needs two more packages ({error}): pip install torch "
             "torchvision; or give FEATURES=module:function or FEATURES=file.npy"
@@ -62,10 +62,10 @@ def dino_resnet50(folder):
     mean, spread = (torch.tensor(v, device=device)[:, None, None] for v in (MEAN, SPREAD))
 
     @torch.inference_mode()
-    def features(pictures):
+    def features(images):
         parts = []
-        for start in range(0, len(pictures), BATCH):
-            x = torch.from_numpy(np.ascontiguousarray(pictures[start : start + BATCH])).to(device)
+        for start in range(0, len(images), BATCH):
+            x = torch.from_numpy(np.ascontiguousarray(images[start : start + BATCH])).to(device)
             x = x.permute(0, 3, 1, 2).float() / 255
             if x.shape[-1] < SMALLEST:
                 x = torch.nn.functional.interpolate(
@@ -80,7 +80,7 @@ def dino_resnet50(folder):
 def plugin(spec):
     """The function named "module:function", and a line about its origin: its attribute ``source``.
 
-    It takes uint8 pictures (n, h, w, 3) and returns (n, D) numbers, one row per picture.
+    It takes uint8 images (n, h, w, 3) and returns (n, D) numbers, one row per image.
     """
     module, _, name = spec.partition(":")
     try:
@@ -99,7 +99,7 @@ def checked(features, n, spec):
     features = np.asarray(features)
     if features.ndim != 2 or len(features) != n or features.dtype.kind not in "iuf":
         raise ValueError(
-            f"{spec} must give one row of numbers for each of {n} pictures, "
+            f"{spec} must give one row of numbers for each of {n} images, "
             f"got shape {features.shape} of type {features.dtype}"
         )
     features = features.astype(np.float32, copy=False)

@@ -1,6 +1,6 @@
-"""Labeled pictures to make a pool of: from OpenML, or a folder with one sub-folder per class.
+"""Labeled images to make a pool of: from OpenML, or a folder with one sub-folder per class.
 
-Used by ``pool_file`` only. Pictures are uint8, (n, h, w) in gray or (n, h, w, 3) in color.
+Used by ``pool_file`` only. Images are uint8, (n, h, w) in gray or (n, h, w, 3) in color.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ class OpenML(NamedTuple):
 
 
 class Images(NamedTuple):
-    """``read(rows, size)`` gives the pictures of these rows; those of a folder have no size of
-    their own and become squares of ``size`` pixels."""
+    """Labeled images and their origin. ``read(rows, size)`` gives the images of these rows; those
+    of a folder come in all sizes and become squares of ``size`` pixels."""
 
     labels: np.ndarray  # (N,) uint8
     names: tuple | None  # of the classes
@@ -57,18 +57,18 @@ OPENML = {
 }
 
 
-def unordered_sha256(pictures, labels):
-    """SHA-256 of the sorted SHA-256 of every picture and its label: the same in any order."""
-    rows = zip(pictures, labels.tolist(), strict=True)
+def unordered_sha256(images, labels):
+    """SHA-256 of the sorted SHA-256 of every image and its label: the same in any order."""
+    rows = zip(images, labels.tolist(), strict=True)
     digests = sorted(hashlib.sha256(p.tobytes() + bytes([label])).digest() for p, label in rows)
     return hashlib.sha256(b"".join(digests)).hexdigest()
 
 
 def download(name, folder):
-    """All pictures (n, h, w[, 3]) and labels (n,) of a data set of OpenML, checked.
+    """All images (n, h, w[, 3]) and labels (n,) of a data set of OpenML, checked.
 
     scikit-learn keeps the packed download in ``folder``, so it happens once. It compares the file
-    with the MD5 that OpenML names; we compare the pictures with a SHA-256 of our own.
+    with the MD5 that OpenML names; we compare the images with a SHA-256 of our own.
     """
     from sklearn.datasets import fetch_openml
 
@@ -83,38 +83,38 @@ def download(name, folder):
         raise ValueError(f"a damaged download ({error}): {remedy}") from error
     except (URLError, HTTPException, TimeoutError, ConnectionError) as error:
         raise OSError(
-            f"cannot reach openml.org ({error}): try again with a network, or give the pictures as "
+            f"cannot reach openml.org ({error}): try again with a network, or give the images as "
             "a folder with one sub-folder per class, IMAGES=folder"
         ) from error
-    pictures = np.asarray(table.data).astype(np.uint8)
-    if pictures.shape != (about.rows, int(np.prod(about.shape))):
+    images = np.asarray(table.data).astype(np.uint8)
+    if images.shape != (about.rows, int(np.prod(about.shape))):
         raise ValueError(
             f"data set {about.data_id} of OpenML must have {about.rows} rows of "
-            f"{np.prod(about.shape)} numbers, got shape {pictures.shape}"
+            f"{np.prod(about.shape)} numbers, got shape {images.shape}"
         )
-    pictures = pictures.reshape(-1, *about.shape)
+    images = images.reshape(-1, *about.shape)
     if len(about.shape) == 3:
-        pictures = np.ascontiguousarray(pictures.transpose(0, 2, 3, 1))
+        images = np.ascontiguousarray(images.transpose(0, 2, 3, 1))
     labels = np.asarray(table.target).astype(np.uint8)
-    checksum = unordered_sha256(pictures, labels)
+    checksum = unordered_sha256(images, labels)
     if checksum != about.checksum:
         raise ValueError(
-            f"the pictures of data set {about.data_id} of OpenML must have SHA-256 "
+            f"the images of data set {about.data_id} of OpenML must have SHA-256 "
             f"{about.checksum}, got {checksum}: {remedy}"
         )
-    return pictures, labels
+    return images, labels
 
 
-def from_arrays(pictures, labels, source):
-    """Pictures in memory, all of one size."""
-    return Images(labels, None, lambda rows, size: pictures[rows], source)
+def from_arrays(images, labels, source):
+    """Images in memory, all of one size."""
+    return Images(labels, None, lambda rows, size: images[rows], source)
 
 
 def list_folder(folder, n_classes, per_class, seed):
-    """Names of classes and, per class, paths of pictures relative to ``folder``.
+    """Names of classes and, per class, paths of images relative to ``folder``.
 
-    Classes are the sub-folders; pictures may lie deeper. If there are more than ``n_classes``,
-    that many are drawn by ``seed``, and so are ``per_class`` pictures of each, unless it is None.
+    Classes are the sub-folders; images may lie deeper. If there are more than ``n_classes``,
+    that many are drawn by ``seed``, and so are ``per_class`` images of each, unless it is None.
     """
     folder = Path(folder)
     if not folder.is_dir():
@@ -126,43 +126,43 @@ def list_folder(folder, n_classes, per_class, seed):
             f"{folder} must have at least {n_classes} sub-folders, one per class, got {len(names)}"
         )
     names = [names[i] for i in sorted(rng.choice(len(names), n_classes, replace=False))]
-    pictures = []
+    paths = []
     for name in names:
         found = [p for p in (folder / name).rglob("*") if p.suffix.lower() in SUFFIXES]
         found = sorted(p.relative_to(folder).as_posix() for p in found)
         wanted = len(found) if per_class is None else per_class
         if not 1 <= wanted <= len(found):
             raise ValueError(
-                f"every class must have at least {per_class or 1} pictures "
+                f"every class must have at least {per_class or 1} images "
                 f"({', '.join(SUFFIXES)}), got {len(found)} in {folder / name}"
             )
-        pictures.append([found[i] for i in sorted(rng.choice(len(found), wanted, replace=False))])
-    return names, pictures
+        paths.append([found[i] for i in sorted(rng.choice(len(found), wanted, replace=False))])
+    return names, paths
 
 
 def from_folder(folder, n_classes, per_class, seed, *, gray=False):
-    """Pictures read when they are asked for; the middle square of each is scaled to ``size``.
+    """Images read when they are asked for; the middle square of each is scaled to ``size``.
 
     Returns the Images and the list of their paths, in the order of the rows.
     """
     try:
         from PIL import Image, ImageOps
     except ImportError:
-        raise ImportError("to read pictures: pip install pillow") from None
+        raise ImportError("to read images: pip install pillow") from None
     names, by_class = list_folder(folder, n_classes, per_class, seed)
     paths = [path for paths in by_class for path in paths]
     labels = np.repeat(np.arange(len(names)), [len(paths) for paths in by_class]).astype(np.uint8)
 
     def read(rows, size):
-        return np.stack([picture(Path(folder) / paths[row], size) for row in rows])
+        return np.stack([read_image(Path(folder) / paths[row], size) for row in rows])
 
-    def picture(path, size):
+    def read_image(path, size):
         try:
             with Image.open(path) as image:
                 image = image.convert("L" if gray else "RGB")
                 return np.asarray(ImageOps.fit(image, (size, size), Image.Resampling.BICUBIC))
         except (OSError, SyntaxError) as error:  # Pillow's PNG reader raises SyntaxError
-            raise ValueError(f"{path} must be an intact picture: {error}") from error
+            raise ValueError(f"{path} must be an intact image: {error}") from error
 
     source = f"a folder of images, {len(paths)} of {len(names)} classes, drawn by seed {seed}"
     return Images(labels, tuple(names), read, source), paths

@@ -1,12 +1,14 @@
 """Make a prepared file for ``load_pool``: ``make data NAME=mnist60k``, ``cifar10``, ``imagenet50``.
 
+The command behind it::
+
     python -m firal.companion.prepare NAME [--images FOLDER] [--features SPEC]
                                  [--kind KIND] [--seed SEED] [--per-class N]
 
-Four steps: pictures (``images``), features (``features``; raw pixels for MNIST),
-Algorithm 3 with the paper's 256 neighbors (``firal.data.embedding``), the file with its checksum.
-What is not finished lies in the folder ``NAME.work`` beside the file. After an interruption the
-same command goes on from there. Exit code: 0 done, 1 failed, 2 wrong arguments, 130 interrupted.
+Four steps: read the images, compute features (raw pixels for MNIST), embed them by Algorithm 3
+with the paper's 256 neighbors, write the file and its checksum.
+Unfinished work is in the folder ``NAME.work`` beside the file. Interrupted commands resume: run the
+same command again. Exit code: 0 done, 1 failed, 2 wrong arguments, 130 interrupted.
 """
 
 from __future__ import annotations
@@ -24,22 +26,23 @@ import numpy as np
 from firal.common.progress import reporter
 from firal.companion.prepare.features import checked, dino_resnet50, plugin
 from firal.companion.prepare.images import OPENML, download, from_arrays, from_folder
-from firal.data import datasets
+from firal.data.datasets import PAPER_NEIGHBORS
 from firal.data.embedding import spectral_embedding
 from firal.data.files import MANIFEST, read_npy, read_npz, sha256, verified_sha256
+from firal.data.prepared import PREPARED, data_folder
 
-NEIGHBORS = datasets.PAPER_NEIGHBORS
-CHUNK = 512  # pictures whose features are computed and stored at a time
+NEIGHBORS = PAPER_NEIGHBORS
+CHUNK = 512  # images whose features are computed and stored at a time
 
 
 class Recipe(NamedTuple):
-    """What the three pools differ in."""
+    """What differs between the three pools."""
 
     dim: int
     classes: int
-    pictures: int  # per class, in the file
-    read_size: int  # pixels of the pictures that the network sees
-    show_size: int  # pixels of the pictures in the file
+    shown: int  # images per class in the file
+    read_size: int  # pixels of the images that the network sees
+    show_size: int  # pixels of the images in the file
     gray: bool = False
 
 
@@ -55,16 +58,16 @@ def main(argv=None):
     parser = argparse.ArgumentParser(prog="python -m firal.companion.prepare", description=__doc__)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.add_argument("name", choices=RECIPES, metavar="NAME", help=", ".join(RECIPES))
-    parser.add_argument("--images", help="folder with one sub-folder of pictures per class")
-    parser.add_argument("--features", help="module:function, or a .npy with one row per picture")
-    parser.add_argument("--kind", choices=datasets.PREPARED["cifar10"], help="of --features")
-    parser.add_argument("--seed", type=int, default=0, help="draws classes and pictures")
-    parser.add_argument("--per-class", type=int, help="pictures per class (default: all)")
+    parser.add_argument("--images", help="folder with one sub-folder of images per class")
+    parser.add_argument("--features", help="module:function, or a .npy with one row per image")
+    parser.add_argument("--kind", choices=PREPARED["cifar10"], help="of --features")
+    parser.add_argument("--seed", type=int, default=0, help="draws classes and images")
+    parser.add_argument("--per-class", type=int, help="images per class (default: all)")
     options = parser.parse_args(argv)
     try:
-        prepare(**vars(options), progress=True)
+        make_pool_file(**vars(options), progress=True)
     except KeyboardInterrupt:
-        print("\ninterrupted: the same command goes on from here", file=sys.stderr)
+        print("\ninterrupted: run the same command again to resume", file=sys.stderr)
         return 130
     except (ValueError, ImportError, OSError, MemoryError) as error:
         print(f"error: {error}", file=sys.stderr)
@@ -72,41 +75,47 @@ def main(argv=None):
     return 0
 
 
-def prepare(name, *, images=None, features=None, kind=None, seed=0, per_class=None, progress=False):
+def make_pool_file(
+    name, *, images=None, features=None, kind=None, seed=0, per_class=None, progress=False
+):
     """Write ``name``.npz and its line of SHA256SUMS into the data folder; returns its path.
 
-    If the file is there, only a kind of features that it lacks is added.
+    If the file exists, only a kind of features that it lacks is added.
     """
     recipe = RECIPES[name]
     kind = _kind(name, images, features, kind)
-    folder = datasets.data_folder()
+    folder = data_folder()
     path = folder / f"{name}.npz"
     key = "embedding_selfsup" if kind == "selfsup" else "embedding"
     present = _present(path)
     if key in present:
-        _say(progress, f"{path} is there, with {kind} features: nothing to do")
+        _say(progress, f"{path} exists and has {kind} features: nothing to do")
         return path
     work = folder / f"{name}.work"
     work.mkdir(parents=True, exist_ok=True)
     report, bar = reporter(progress)
     try:
+        # 1. Images.
         if images is None:
             source = _downloaded(name, per_class, folder, work, report)
         else:
             source, paths = from_folder(images, recipe.classes, per_class, seed, gray=recipe.gray)
-            _write_lines(work / "files.txt", paths)  # the order of the rows, for features of others
+            _write_lines(work / "files.txt", paths)  # row order, for features computed elsewhere
         if present and not np.array_equal(present["labels"], source.labels):
             raise ValueError(
-                f"{path.name} is there, of other pictures than these: give the same IMAGES, SEED "
+                f"{path.name} exists and was made of other images: give the same IMAGES, SEED "
                 "and PER_CLASS as for that file, or remove it"
             )
+        # 2. Features.
         listed = "" if images is None else sha256(work / "files.txt")
-        _claim(work, dict(images=images, files=listed, features=features, kind=kind))
+        _check_settings(work, dict(images=images, files=listed, features=features, kind=kind))
         X, origin = _features(recipe, source, features, kind, folder, work, report)
+        # 3. Algorithm 3.
         embedding = spectral_embedding(X, recipe.dim, NEIGHBORS, progress=report)
     finally:
         if bar is not None:
             bar.close()
+    # 4. The file.
     lines = [
         f"images: {source.source}",
         f"features ({kind}): {origin}",
@@ -131,8 +140,8 @@ def _kind(name, images, features, kind):
         return "pixels"
     if name not in OPENML and images is None:
         raise ValueError(
-            f"the pictures of {name} cannot be downloaded: give IMAGES=folder, with one "
-            "sub-folder of pictures per class"
+            f"the images of {name} cannot be downloaded: give IMAGES=folder, with one "
+            "sub-folder of images per class"
         )
     if features is None and kind not in (None, "selfsup"):
         raise ValueError(f"the default network is selfsup: with KIND={kind} give FEATURES")
@@ -145,39 +154,39 @@ def _kind(name, images, features, kind):
 
 
 def _present(path):
-    """Arrays of the file, none if there is no file; a damaged one must be removed by its owner."""
+    """Arrays of the file, none if there is no file; the user must remove a damaged one."""
     if not path.is_file():
         return {}
     try:
         verified_sha256(path)
         return read_npz(path, required=("labels", "images", "image_index"))
     except ValueError as error:
-        raise ValueError(f"{error}. Remove {path} to make it anew") from error
+        raise ValueError(f"{error}. Remove {path} to make it again") from error
 
 
 def _downloaded(name, per_class, folder, work, report):
     """Step 1 without a folder of images: from OpenML, kept in ``work`` once it is checked."""
     if per_class is not None:
-        raise ValueError(f"PER_CLASS needs IMAGES: all pictures of {name} are used")
+        raise ValueError(f"PER_CLASS needs IMAGES: all images of {name} are used")
     about = OPENML[name]
     report("download", 0, 1)
-    stored = work / "pictures.npz"
+    stored = work / "images.npz"
     try:
-        arrays = read_npz(stored, required=("pictures", "labels"))
+        arrays = read_npz(stored, required=("images", "labels"))
     except ValueError:  # none, or damaged
-        pictures, labels = download(name, folder)
-        arrays = dict(pictures=pictures[: about.kept], labels=labels[: about.kept])
+        images, labels = download(name, folder)
+        arrays = dict(images=images[: about.kept], labels=labels[: about.kept])
         _write(stored, lambda file: np.savez(file, **arrays))
     report("download", 1, 1)
     source = (
         f"data set {about.data_id} of OpenML, first {about.kept} of {about.rows} rows, "
         f"unordered SHA-256 {about.checksum}"
     )
-    return from_arrays(arrays["pictures"], arrays["labels"], source)
+    return from_arrays(arrays["images"], arrays["labels"], source)
 
 
-def _claim(work, settings):
-    """Refuse to go on with features that were begun with other settings."""
+def _check_settings(work, settings):
+    """Record the settings; ValueError if there are features that were begun with others."""
     record = work / "settings.json"
     text = json.dumps(settings, sort_keys=True)
     begun = any(work.glob("features-*.npz"))
@@ -218,9 +227,9 @@ def _features(recipe, source, spec, kind, data, work, report):
 
 
 def _shown(source, recipe, seed):
-    """Labels, and the pictures to show: equally many per class, drawn by ``seed``."""
+    """Labels, and the images to show: the same number per class, drawn by ``seed``."""
     rng = np.random.default_rng(seed)
-    count = min(recipe.pictures, int(np.bincount(source.labels).min()))
+    count = min(recipe.shown, int(np.bincount(source.labels).min()))
     rows = [
         rng.choice(np.flatnonzero(source.labels == k), count, replace=False)
         for k in range(recipe.classes)
@@ -235,8 +244,10 @@ def _shown(source, recipe, seed):
 
 
 def _publish(path, arrays):
-    """Write the file and its line of SHA256SUMS. Broken off in between, the file has no line,
-    never a wrong one. Returns the checksum."""
+    """Write the file and its line of SHA256SUMS; returns the checksum.
+
+    After an interruption in between, the file has no line, but never a wrong one.
+    """
     manifest = path.with_name(MANIFEST)
     lines = manifest.read_text().splitlines() if manifest.is_file() else []
     others = [line for line in lines if line.split()[-1:] not in ([path.name], [f"*{path.name}"])]
@@ -253,7 +264,7 @@ def _write_lines(path, lines):
 
 
 def _write(path, fill):
-    """Write a file so that it is there whole or not at all."""
+    """Write a file completely or not at all."""
     part = path.with_name(path.name + ".part")
     with open(part, "wb") as file:
         fill(file)
