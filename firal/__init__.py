@@ -1,10 +1,15 @@
 """FIRAL: active learning for multinomial logistic regression by the Fisher information ratio.
 
-Features in, points to label out:
+Features and labels in, the rows to label next out::
+
+    batch = firal.next_batch(X, {0: "cat", 7: "dog"}, budget=10)
+    batch.rows
+
+The same by its parts::
 
     fit = firal.fit(X_labeled, y_labeled, n_classes, ridge=1e-3)
     selection = firal.select(pool, X_labeled, fit.theta, budget=10)
-    selection.indices                      # rows of the pool to label next
+    selection.indices  # rows of the pool to label next
 """
 
 from firal.data.datasets import Pool, load_pool
@@ -15,6 +20,7 @@ from firal.loop import active_learning
 from firal.model.fitting import Fit, fit
 from firal.model.from_sklearn import theta_from_sklearn
 from firal.model.logistic import gradient, hessian, loss, probabilities
+from firal.pipeline import Batch, next_batch
 from firal.selection.end_to_end import select
 from firal.selection.ftrl import Selection, sparsify
 from firal.selection.relaxation import Relaxation, relax
@@ -24,6 +30,7 @@ __version__ = "0.2.0"
 
 __all__ = [
     "STRATEGIES",
+    "Batch",
     "Fit",
     "Pool",
     "Relaxation",
@@ -37,6 +44,7 @@ __all__ = [
     "information",
     "load_pool",
     "loss",
+    "next_batch",
     "probabilities",
     "relax",
     "rho",

@@ -4,6 +4,7 @@ import importlib
 import inspect
 import pkgutil
 import re
+import typing
 
 import pytest
 from conftest import ROOT
@@ -57,7 +58,9 @@ def test_pages_are_in_the_table_of_contents():
 
 def test_the_table_of_names_is_complete():
     tables = PAGES[ROOT / "book" / "api.md"].split("currentmodule:: firal")[1]
-    assert sorted(re.findall(r"^   (?:~strategies\.)?(\w+)$", tables, re.M)) == sorted(firal.__all__)
+    assert sorted(re.findall(r"^   (?:~strategies\.)?(\w+)$", tables, re.M)) == sorted(
+        firal.__all__
+    )
 
 
 NAME = re.compile(r"`(firal(?:\.\w+)+)(?:\([^`]*\))?`")  # `firal.fit`, `firal.fit(X, y, 2)`
@@ -142,7 +145,9 @@ def complaints(thing):
     found = [f"{code} {text}" for code, text in validate(doc)["errors"] if code in MUST]
     known = {f'PR04 Parameter "{name}" has no type' for name in described(doc["Parameters"])}
     found = [text for text in found if text not in known]
-    if inspect.isclass(thing) and fields(thing):  # a result: Attributes instead of Parameters
+    if getattr(thing, "_is_protocol", False):  # nobody calls it
+        found = [text for text in found if not text.startswith("PR")]
+    elif inspect.isclass(thing) and fields(thing):  # a result: Attributes instead of Parameters
         found = [text for text in found if not text.startswith("PR")]
         if described(doc["Attributes"]) != fields(thing):
             found.append(f"Attributes {described(doc['Attributes'])}, fields {fields(thing)}")
@@ -163,7 +168,12 @@ def untyped(function):
     signature = inspect.signature(function)
     names = [p.name for p in signature.parameters.values() if p.annotation is p.empty]
     names += ["return"] if signature.return_annotation is signature.empty else []
-    return [f"no type hint: {name}" for name in names if name != "self"]
+    found = [f"no type hint: {name}" for name in names if name != "self"]
+    try:
+        typing.get_type_hints(function)
+    except NameError as error:  # hints are only read by type checkers: a wrong name stays unseen
+        found.append(f"type hint: {error}")
+    return found
 
 
 @pytest.mark.parametrize("name", LAYERS)
@@ -229,5 +239,7 @@ def test_a_missing_type_hint_or_field_is_found():
 
     broken.__doc__ = good.__doc__
     assert complaints(broken) == ["no type hint: x", "no type hint: return"]
+    broken.__annotations__["x"] = "Intt"
+    assert "type hint: name 'Intt' is not defined" in complaints(broken)
     one_field = type("Result", (), {"__doc__": "A result.\n", "_fields": ("z",)})
     assert complaints(one_field) == ["Attributes [], fields ['z']"]
