@@ -18,11 +18,12 @@ LAYERS = (
     {"selection"},
     {"strategies"},
     {"pipeline"},
+    {"trial"},
     {"loop"},
     {"theory"},
     {"data"},
     {"firal"},
-    {"cli", "skactiveml", "__main__"},
+    {"cli", "cli_options", "skactiveml", "__main__"},
     {"companion"},
 )
 
@@ -134,7 +135,7 @@ def made_up(tmp_path):
         "__init__.py": "from firal.data.pools import load\n",
         "common/__init__.py": "",
         "common/checks.py": "import os\nimport numpy as np\nimport firal\n",
-        "model/__init__.py": "from ..common import checks\n",
+        "model/__init__.py": "from ..common import checks\nfrom .. import cli\n",
         "model/fit.py": "from . import checks\ndef f():\n    from firal.selection import ftrl\n",
         "selection/__init__.py": "",
         "selection/ftrl.py": "from firal.model.fit import f\nfrom firal import cli\n",
@@ -159,6 +160,7 @@ def test_imports_upwards_are_found(made_up):
         ("firal.common.checks", "firal"),
         ("firal.data.pools", "firal"),
         ("firal.data.pools", "firal.companion.plots"),
+        ("firal.model", "firal.cli"),
         ("firal.model.fit", "firal.selection.ftrl"),
         ("firal.selection.ftrl", "firal.cli"),
     ]
