@@ -10,7 +10,7 @@ from common import best_time, blas_rate, blas_threads, one_thread, peak_above_da
 from sklearn.linear_model import LogisticRegression
 
 from firal.information import fisher
-from firal.model import logistic
+from firal.model import hessians, logistic
 from firal.model.fitting import fit
 from firal.theory import designs
 
@@ -60,7 +60,7 @@ def bench_blas():
         for function, *arguments in (
             (fisher.information, X, theta),
             (fisher.contract, X, theta, M),
-            (fisher.quadratic_forms, X, M, c - 1),
+            (hessians.quadratic_forms, X, M, c - 1),
         ):
             ratio = best_time(partial(function, *arguments)) / ideal
             wanted = goal and function is fisher.information

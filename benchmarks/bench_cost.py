@@ -16,9 +16,10 @@ from pathlib import Path
 import numpy as np
 from common import one_thread
 
-from firal.selection.ftrl import prepare_rounding, run
-from firal.selection.problem import prepare
+from firal.selection.ftrl import run_ftrl
+from firal.selection.problem import prepare_problem
 from firal.selection.relaxation import solve
+from firal.selection.rounding import prepare_rounding
 
 TABLE = Path(__file__).with_name("cost.csv")
 BASE = {"m": 4000, "d": 12, "c": 9, "b": 4}
@@ -37,7 +38,7 @@ def problem_of(m, d, c, b):
     rng = np.random.default_rng(0)
     theta = rng.normal(size=(c - 1, d)) / np.sqrt(d)
     data = rng.normal(size=(m, d)), rng.normal(size=(2 * d, d)), theta
-    return prepare(*data, b)._replace(threads=1)
+    return prepare_problem(*data, b)._replace(threads=1)
 
 
 def work(problem):
@@ -46,7 +47,7 @@ def work(problem):
     begin = time.process_time()
     solve(problem, False, "mirror", 1e-12, GRADIENTS)
     middle = time.process_time()
-    run(rounding, 50.0, False)
+    run_ftrl(rounding, 50.0, False)
     return (middle - begin) / GRADIENTS, time.process_time() - middle
 
 

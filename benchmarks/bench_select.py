@@ -16,8 +16,8 @@ from common import best_time, blas_rate, blas_threads, one_thread, peak_above_da
 
 from firal.model.hessians import contract_curvature, weighted_information
 from firal.selection.end_to_end import select
-from firal.selection.problem import prepare
-from firal.selection.scoring import all_scores, best_point
+from firal.selection.problem import prepare_problem
+from firal.selection.scoring import PoolScorer
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 import reference_select as literal  # noqa: E402
@@ -97,16 +97,16 @@ def bench_steps(sizes, judge):
     data, eta = mixture(**sizes), middle_eta(sizes["d"], sizes["c"])
     pool, labeled, theta, budget = data
     result, total, gradient, step = timed_select(data, eta=eta)
-    problem = prepare(*data)
+    problem = prepare_problem(*data)
     begin = time.perf_counter()
     m = len(pool)
-    literal.relax_step(np.full(m, 1 / m), 1, OneByOne(*data), problem.mean)
+    literal.relax_step(np.full(m, 1 / m), 1, OneByOne(*data), problem.mean_information)
     literal_gradient = time.perf_counter() - begin
     # the thin factors P~_i are made once per run, so they do not count as part of a step; the time
     # of a step does not depend on their values, so a few stand for all
     size = problem.size
     few = list(literal.thin_factors(pool[:40], theta, np.eye(size)))
-    share = problem.labeled / budget
+    share = problem.labeled_information / budget
     begin = time.perf_counter()
     literal.printed_scores([few[i % len(few)] for i in range(m)], np.eye(size) + share, eta)
     literal.printed_update(share + few[0] @ few[0].T, share, eta)
@@ -153,21 +153,21 @@ def bench_passes(sizes, judge):
     """Pool passes against a large matrix product in the same number of threads."""
     pool, labeled, theta, budget = mixture(**sizes)
     m, d, c = sizes["m"], sizes["d"], sizes["c"]
-    problem = prepare(pool, labeled, theta, budget)
-    X, h, W = problem.X, problem.h, problem.mean
+    problem = prepare_problem(pool, labeled, theta, budget)
+    X, h, W = problem.X, problem.h, problem.mean_information
     flops, weights, all_ = minimal_flops(m, d, c), np.full(m, 1 / m), np.full(m, True)
     with one_thread():
-        alone = problem._replace(threads=1)
+        alone = PoolScorer(problem._replace(threads=1))
         least = flops / blas_rate()
         times = {
             "sum of information": best_time(lambda: weighted_information(X, h, weights)) / least,
             "gradient": best_time(lambda: contract_curvature(X, h, W)) / least,
-            "all scores (two products)": best_time(lambda: all_scores(alone, W, W)) / (2 * least),
-            "best score, with float32": best_time(lambda: best_point(alone, W, W, all_))
-            / (2 * least),
+            "all scores (two products)": best_time(lambda: alone.all(W, W)) / (2 * least),
+            "best score, with float32": best_time(lambda: alone.best(W, W, all_)) / (2 * least),
         }
     threads = blas_threads()
-    both = best_time(lambda: all_scores(problem, W, W)) * blas_rate() / (2 * flops)
+    scorer = PoolScorer(problem)
+    both = best_time(lambda: scorer.all(W, W)) * blas_rate() / (2 * flops)
     times[f"all scores, {threads} threads"] = both
     rows = [(f"time / BLAS time: {k}", f"{v:.2f}", "at most 3", v <= 3) for k, v in times.items()]
     show_all("pool passes", sizes, rows, judge)

@@ -21,6 +21,7 @@ from firal.model.fitting import Fit, fit
 from firal.model.from_sklearn import theta_from_sklearn
 from firal.model.logistic import gradient, hessian, loss, probabilities
 from firal.pipeline import Batch, next_batch
+from firal.selection.bait import bait
 from firal.selection.end_to_end import select
 from firal.selection.ftrl import Selection, sparsify
 from firal.selection.relaxation import Relaxation, relax
@@ -36,6 +37,7 @@ __all__ = [
     "Relaxation",
     "Selection",
     "active_learning",
+    "bait",
     "excess_risk",
     "fir",
     "fit",

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from reference_select import tiny_problem
 
 from firal import strategies
-from firal.selection.bait import Weights, _backward, _forward, bait
+from firal.selection.bait import _backward, _BaitRule, _forward, bait
 from firal.selection.end_to_end import select
-from firal.selection.problem import prepare
+from firal.selection.problem import prepare_problem
 from firal.strategies import STRATEGIES
 
 
@@ -171,8 +171,9 @@ def test_bait_against_the_literal_version(seed):
 def test_forward_step_is_the_best_single_addition(seed):
     pool, labeled, theta = problem(seed, m=12, d=2)
     H, H_p, start = literal.setting(pool, labeled, theta, 0.5)
-    prepared = prepare(pool, labeled, theta, 3)
-    picked = _forward(Weights(prepared, prepared.labeled + 0.5 * prepared.mean))
+    prepared = prepare_problem(pool, labeled, theta, 3)
+    start_matrix = prepared.labeled_information + 0.5 * prepared.mean_information
+    picked = _forward(_BaitRule(prepared, start_matrix))
     assert len(picked) == 6
     for step, i in enumerate(picked):
         values = {
@@ -191,11 +192,11 @@ def test_backward_step_is_the_best_single_removal(seed):
     picked = rng.choice(12, 8, replace=False).tolist()
     H, H_p, start = literal.setting(pool, labeled, theta, 1.0)
     for keep in range(7, 0, -1):
-        prepared = prepare(pool, labeled, theta, keep)
-        weights = Weights(prepared, prepared.labeled + prepared.mean)
+        prepared = prepare_problem(pool, labeled, theta, keep)
+        rule = _BaitRule(prepared, prepared.labeled_information + prepared.mean_information)
         for i in picked:
-            weights.change(i, 1)
-        left = _backward(weights, picked).tolist()
+            rule.change(i, 1)
+        left = _backward(rule, picked).tolist()
         values = {
             subset: literal.value(H, H_p, start, subset)
             for subset in itertools.combinations(picked, keep)

@@ -1,19 +1,36 @@
 """Checks of what a user passes in: one ValueError that names what came and what was expected.
 
 Public functions call these once; everything below them trusts its input. A checked array comes
-back as float64, or as float32 when it was given as float32.
+back as float64, or as float32 when it was given as float32. Every check raises ValueError.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 # squares and sums of squares of features must not overflow
 LARGEST = {np.dtype(np.float64): 1e50, np.dtype(np.float32): 1e15}
 
 
-def floats(values, name):
-    """Array of finite real numbers, of type float32 (if it was) or float64."""
+def floats(values: ArrayLike, name: str) -> np.ndarray:
+    """Check for finite real numbers.
+
+    Parameters
+    ----------
+    values : array_like
+        Any shape.
+    name : str
+        What the error calls it.
+
+    Returns
+    -------
+    np.ndarray
+        float32 if it was, else float64.
+    """
     if np.ma.is_masked(values):
         raise ValueError(f"{name} must have no masked entries, got {np.ma.count_masked(values)}")
     try:
@@ -30,8 +47,23 @@ def floats(values, name):
     return array
 
 
-def points(X, name="X", d=None):
-    """(n, d) array with n >= 1 and d >= 1; ``d`` fixes the number of columns."""
+def points(X: ArrayLike, name: str = "X", d: int | None = None) -> np.ndarray:
+    """Check points: finite, not huge, at least one row and one column.
+
+    Parameters
+    ----------
+    X : array_like of shape (n, d)
+        The points.
+    name : str
+        What the error calls it.
+    d : int, optional
+        The number of columns it must have.
+
+    Returns
+    -------
+    np.ndarray of shape (n, d)
+        The points.
+    """
     X = floats(X, name)
     if X.ndim != 2 or 0 in X.shape:
         raise ValueError(f"{name} must have shape (n, d) with n, d >= 1, got shape {X.shape}")
@@ -46,8 +78,23 @@ def points(X, name="X", d=None):
     return X
 
 
-def parameters(theta, d, name="theta"):
-    """(c-1, d) array with c >= 2, for points with d columns."""
+def parameters(theta: ArrayLike, d: int, name: str = "theta") -> np.ndarray:
+    """Check parameters of at least two classes.
+
+    Parameters
+    ----------
+    theta : array_like of shape (c-1, d)
+        The parameters.
+    d : int
+        Number of columns of the points.
+    name : str
+        What the error calls it.
+
+    Returns
+    -------
+    np.ndarray of shape (c-1, d)
+        The parameters.
+    """
     theta = floats(theta, name)
     if theta.ndim != 2 or theta.shape[0] < 1 or theta.shape[1] != d:
         raise ValueError(
@@ -57,8 +104,25 @@ def parameters(theta, d, name="theta"):
     return theta
 
 
-def labels(y, n, n_classes=None, name="y"):
-    """(n,) integer labels in 0..n_classes-1; None: as many classes as the largest label says."""
+def labels(y: ArrayLike, n: int, n_classes: int | None = None, name: str = "y") -> np.ndarray:
+    """Check labels: integers from 0.
+
+    Parameters
+    ----------
+    y : array_like of shape (n,)
+        The labels; whole floats are accepted.
+    n : int
+        Number of points.
+    n_classes : int, optional
+        Labels must be below it.
+    name : str
+        What the error calls it.
+
+    Returns
+    -------
+    np.ndarray of shape (n,)
+        The labels.
+    """
     y = np.asarray(y)
     if y.shape != (n,):
         raise ValueError(f"{name} must have shape ({n},), one label per point, got shape {y.shape}")
@@ -75,8 +139,51 @@ def labels(y, n, n_classes=None, name="y"):
     return y.astype(np.intp)
 
 
-def weights(w, n, name="weights"):
-    """(n,) array of nonnegative weights."""
+def rows(values: ArrayLike, m: int, name: str, count: int | None = None) -> np.ndarray:
+    """Check distinct rows of a pool.
+
+    Parameters
+    ----------
+    values : array_like of shape (count,)
+        Integers in 0..m-1.
+    m : int
+        Number of points.
+    name : str
+        What the error calls it.
+    count : int, optional
+        How many there must be; by default at least one.
+
+    Returns
+    -------
+    np.ndarray of shape (count,)
+        The rows.
+    """
+    array = np.asarray(values)
+    wanted = "distinct rows" if count is None else f"{count} distinct rows"
+    fits = array.ndim == 1 and array.size > 0 and array.dtype.kind in "iu"
+    fits = fits and (count is None or array.size == count)
+    if not fits or array.min() < 0 or array.max() >= m or np.unique(array).size != array.size:
+        raise ValueError(f"{name} must be {wanted} in 0..{m - 1}, got {array!r:.80}")
+    return array.astype(np.intp)
+
+
+def weights(w: ArrayLike, n: int, name: str = "weights") -> np.ndarray:
+    """Check nonnegative weights.
+
+    Parameters
+    ----------
+    w : array_like of shape (n,)
+        The weights.
+    n : int
+        Number of points.
+    name : str
+        What the error calls it.
+
+    Returns
+    -------
+    np.ndarray of shape (n,)
+        The weights.
+    """
     w = floats(w, name)
     if w.shape != (n,):
         raise ValueError(f"{name} must have shape ({n},), one per point, got shape {w.shape}")
@@ -85,8 +192,23 @@ def weights(w, n, name="weights"):
     return w
 
 
-def symmetric(M, name, size=None):
-    """(size, size) symmetric array."""
+def symmetric(M: ArrayLike, name: str, size: int | None = None) -> np.ndarray:
+    """Check a symmetric matrix.
+
+    Parameters
+    ----------
+    M : array_like of shape (size, size)
+        The matrix.
+    name : str
+        What the error calls it.
+    size : int, optional
+        The number of rows it must have.
+
+    Returns
+    -------
+    np.ndarray of shape (size, size)
+        The matrix.
+    """
     M = floats(M, name)
     if M.ndim != 2 or M.shape[0] != M.shape[1] or M.shape[0] == 0:
         raise ValueError(f"{name} must be a square matrix, got shape {M.shape}")
@@ -102,8 +224,25 @@ def symmetric(M, name, size=None):
     return M
 
 
-def integer(value, name, low, high=None):
-    """An integer in low..high (a whole float is not accepted: it is usually a mistake)."""
+def integer(value: Any, name: str, low: int, high: int | None = None) -> int:
+    """Check an integer; a whole float is not accepted, because it is usually a mistake.
+
+    Parameters
+    ----------
+    value : object
+        What the user passed.
+    name : str
+        What the error calls it.
+    low : int
+        Smallest value.
+    high : int, optional
+        Largest value.
+
+    Returns
+    -------
+    int
+        The integer.
+    """
     whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
     if not whole or value < low or (high is not None and value > high):
         wanted = f"an integer >= {low}" if high is None else f"an integer in {low}..{high}"
@@ -111,8 +250,29 @@ def integer(value, name, low, high=None):
     return int(value)
 
 
-def number(value, name, low=None, high=None, strict=True):
-    """A finite real number, above ``low`` and below ``high`` (or equal, if not strict)."""
+def number(
+    value: Any, name: str, low: float | None = None, high: float | None = None, strict: bool = True
+) -> float:
+    """Check a finite real number.
+
+    Parameters
+    ----------
+    value : object
+        What the user passed.
+    name : str
+        What the error calls it.
+    low : float, optional
+        Lower limit.
+    high : float, optional
+        Upper limit.
+    strict : bool
+        Whether the limits themselves are excluded.
+
+    Returns
+    -------
+    float
+        The number.
+    """
     try:
         # float("5") and float(True) are numbers, but a caller who passes these means something else
         out = np.nan if isinstance(value, str | bytes | bool | np.bool_) else float(value)
@@ -129,22 +289,59 @@ def number(value, name, low=None, high=None, strict=True):
     return out
 
 
-def boolean(value, name):
-    """True or False: any text would count as True."""
+def boolean(value: Any, name: str) -> bool:
+    """Check for True or False; other values would count as one of them silently.
+
+    Parameters
+    ----------
+    value : object
+        What the user passed.
+    name : str
+        What the error calls it.
+
+    Returns
+    -------
+    bool
+        The value.
+    """
     if not isinstance(value, bool | np.bool_):
         raise ValueError(f"{name} must be True or False, got {value!r}")
     return bool(value)
 
 
-def function(value, name):
-    """None, or something that can be called."""
+def function(value: Any, name: str) -> Callable | None:
+    """Check for None or something that can be called.
+
+    Parameters
+    ----------
+    value : object
+        What the user passed.
+    name : str
+        What the error calls it.
+
+    Returns
+    -------
+    callable or None
+        The value.
+    """
     if value is not None and not callable(value):
         raise ValueError(f"{name} must be None or a function, got {value!r}")
     return value
 
 
-def generator(rng):
-    """A numpy.random.Generator: no hidden global state."""
+def generator(rng: Any) -> np.random.Generator:
+    """Check for a numpy.random.Generator: there is no hidden global state.
+
+    Parameters
+    ----------
+    rng : object
+        What the user passed.
+
+    Returns
+    -------
+    np.random.Generator
+        The generator.
+    """
     if not isinstance(rng, np.random.Generator):
         raise ValueError(
             f"rng must be a numpy.random.Generator such as numpy.random.default_rng(0), got {rng!r}"

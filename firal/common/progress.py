@@ -2,9 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 
-def reporter(progress):
-    """The function to call as (stage, done, total), and the bar to close at the end, if any."""
+
+def reporter(progress: bool | Callable | None) -> tuple[Callable, _Bar | None]:
+    """Turn the user's ``progress`` argument into a function to call.
+
+    Parameters
+    ----------
+    progress : bool, callable or None
+        True for a tqdm bar, a function of (stage, done, total), or None or False for silence.
+
+    Returns
+    -------
+    tuple of callable and bar or None
+        The function to call as (stage, done, total), and the bar to close at the end, if any.
+
+    Raises
+    ------
+    ValueError
+        If ``progress`` is something else.
+    """
     if progress is None or progress is False:
         return lambda stage, done, total: None, None
     if progress is True:
@@ -18,7 +36,7 @@ def reporter(progress):
 
 
 class _Bar:
-    """tqdm bar that starts anew with every stage."""
+    """A tqdm bar; every stage starts a new one."""
 
     def __init__(self):
         from tqdm.auto import tqdm  # only needed when a bar is asked for

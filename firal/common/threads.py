@@ -6,16 +6,38 @@ other can make them ten times slower or worse. So small problems run on one thre
 
 from __future__ import annotations
 
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 
 import scipy.linalg  # noqa: F401  (loads scipy's own BLAS, so that the controller finds it)
 from threadpoolctl import ThreadpoolController
 
-SMALL = 512  # up to this d~, a second BLAS thread costs more than it brings
+LARGEST_FOR_ONE_THREAD = 512  # up to this d~, a second BLAS thread costs more than it brings
 
 blas = ThreadpoolController().select(user_api="blas")
 
 
-def threads_for(size):
-    """Context with one BLAS thread when d~ = size is small, else with the user's setting."""
-    return blas.limit(limits=1) if size <= SMALL else nullcontext()
+def threads_for(size: int) -> AbstractContextManager:
+    """Context with one BLAS thread if the problem is small, else with the user's setting.
+
+    Parameters
+    ----------
+    size : int
+        Number of parameters d~ = d(c-1).
+
+    Returns
+    -------
+    context manager
+        Restores the number of threads at its end.
+    """
+    return blas.limit(limits=1) if size <= LARGEST_FOR_ONE_THREAD else nullcontext()
+
+
+def allowed_threads() -> int:
+    """Number of BLAS threads that the user allows at this moment.
+
+    Returns
+    -------
+    int
+        The largest number over the BLAS libraries in use; at least 1.
+    """
+    return max((library["num_threads"] for library in blas.info()), default=1)

@@ -2,58 +2,64 @@
 
 ``information`` is the weighted sum of the Hessians H(x_i, theta); ``contract`` gives the inner
 product of every H(x_i, theta) with one matrix. Neither ever forms a d~ x d~ matrix for a point,
-with d~ = d(c-1): the work is one matrix product per block of points (see ``firal.model.hessians``).
-
-A solver that calls them many times computes the class probabilities once and uses the unchecked
-kernels, which are importable from here too:
-
-    h = softmax(X, theta)[:, :-1]            # (n, k), k = c-1
-    weighted_information(X, h, weights)      # sum_i w_i H_i
-    contract_curvature(X, h, M)              # <H_i, M> for all i
-    quadratic_forms(X, W, n_blocks=k)        # x_i^T W_kl x_i
-    curvature(h)                             # G_i = diag(h_i) - h_i h_i^T
-    pool_blocks(n, bytes_per_point)          # slices of bounded memory
+with d~ = d(c-1): the work is one matrix product per block of points. A solver that needs them many
+times computes the class probabilities once and uses ``firal.model.hessians``.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
-from scipy import linalg, special
+from numpy.typing import ArrayLike
+from scipy import linalg
 
 from firal.common import checks
+from firal.common.blocks import pool_blocks
+from firal.common.linalg import factor_of, is_singular, trace_of_ratio
 from firal.common.threads import threads_for
-from firal.model.hessians import (
-    contract_curvature,
-    curvature,
-    pool_blocks,
-    quadratic_forms,
-    weighted_information,
-)
-from firal.model.logistic import logits, softmax
-from firal.theory.bounds import prefactor
-
-__all__ = [
-    "contract",
-    "contract_curvature",
-    "curvature",
-    "excess_risk",
-    "fir",
-    "information",
-    "pool_blocks",
-    "quadratic_forms",
-    "rho",
-    "sigma",
-    "softmax",
-    "weighted_information",
-]
+from firal.model.hessians import contract_curvature, weighted_information
+from firal.model.logistic import softmax
 
 PROBABILITY_BYTES = 64 * 2**20  # class probabilities are held for at most this many bytes of points
 
 
-def information(X, theta, weights=None):
-    """``sum_i w_i H(x_i, theta)`` as a (d~, d~) matrix; the default w_i = 1/n gives the mean.
+def information(X: ArrayLike, theta: ArrayLike, weights: ArrayLike | None = None) -> np.ndarray:
+    """Fisher information of weighted points: ``sum_i w_i H(x_i, theta)``.
 
-    X (n, d), theta (c-1, d), weights (n,) nonnegative. Cost: n d~^2 / 4 multiply-adds.
+    Parameters
+    ----------
+    X : array_like of shape (n, d)
+        Points.
+    theta : array_like of shape (c-1, d)
+        Parameters; the last class is the reference.
+    weights : array_like of shape (n,), optional
+        Nonnegative. The default 1/n gives the mean over the points.
+
+    Returns
+    -------
+    np.ndarray of shape (d~, d~)
+        The sum, with d~ = d(c-1), in the type of X.
+
+    Raises
+    ------
+    ValueError
+        If shapes disagree, a value is not finite, or a weight is negative.
+
+    Notes
+    -----
+    ``H(x, theta) = kron(diag(h) - h h^T, x x^T)`` with h the probabilities of all classes but the
+    last. Cost: n d~^2 / 4 multiply-adds. The chapter *Multinomial logistic regression and its
+    Fisher information* derives it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import firal
+    >>> X, theta = np.array([[1.0, 0.0], [0.0, 2.0]]), np.zeros((1, 2))
+    >>> firal.information(X, theta)
+    array([[0.125, 0.   ],
+           [0.   , 0.5  ]])
     """
     X = checks.points(X)
     n, d = X.shape
@@ -63,43 +69,193 @@ def information(X, theta, weights=None):
     weights = checks.weights(weights, n).astype(X.dtype, copy=False)
     total = np.zeros((theta.size, theta.size))
     with threads_for(theta.size):
-        for block in _probability_blocks(X, theta):
+        for block in probability_blocks(X, theta):
             h = softmax(X[block], theta)[:, :-1]
             total += weighted_information(X[block], h, weights[block])
     return total.astype(X.dtype, copy=False)
 
 
-def contract(X, theta, M):
-    """``<H(x_i, theta), M>`` for every point; M symmetric (d~, d~). Returns (n,).
+def contract(X: ArrayLike, theta: ArrayLike, M: ArrayLike) -> np.ndarray:
+    """Inner product of the information of every point with one matrix: ``<H(x_i, theta), M>``.
 
-    Cost: n d~^2 / 4 multiply-adds.
+    Parameters
+    ----------
+    X : array_like of shape (n, d)
+        Points.
+    theta : array_like of shape (c-1, d)
+        Parameters; the last class is the reference.
+    M : array_like of shape (d~, d~)
+        Symmetric, with d~ = d(c-1).
+
+    Returns
+    -------
+    np.ndarray of shape (n,)
+        One number per point, in the type of X.
+
+    Raises
+    ------
+    ValueError
+        If shapes disagree, a value is not finite, or M is not symmetric.
+
+    Notes
+    -----
+    With M the identity this is the trace of the information. Cost: n d~^2 / 4 multiply-adds. The
+    chapter *Multinomial logistic regression and its Fisher information* shows why no d~ x d~
+    matrix is formed.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from firal.information import fisher
+    >>> fisher.contract([[1.0, 0.0], [0.0, 2.0]], np.zeros((1, 2)), np.eye(2))
+    array([0.25, 1.  ])
     """
     X = checks.points(X)
     theta = checks.parameters(theta, X.shape[1])
     M = checks.symmetric(M, "M", theta.size)
     out = np.empty(X.shape[0], dtype=X.dtype)
     with threads_for(theta.size):
-        for block in _probability_blocks(X, theta):
+        for block in probability_blocks(X, theta):
             out[block] = contract_curvature(X[block], softmax(X[block], theta)[:, :-1], M)
     return out
 
 
-def fir(Hq, Hp):
-    """Fisher information ratio ``trace(Hq^{-1} Hp)``; Hq positive definite, both (d~, d~)."""
+def fir(Hq: ArrayLike, Hp: ArrayLike) -> float:
+    """Fisher information ratio ``trace(Hq^{-1} Hp)``.
+
+    Parameters
+    ----------
+    Hq : array_like of shape (d~, d~)
+        Information of the labeled points; positive definite.
+    Hp : array_like of shape (d~, d~)
+        Information of the points where the classifier will be used; symmetric.
+
+    Returns
+    -------
+    float
+        The ratio; d~ if both are equal.
+
+    Raises
+    ------
+    ValueError
+        If shapes disagree, a matrix is not symmetric, or Hq is singular to rounding.
+
+    Notes
+    -----
+    n labeled points have an excess risk of about ``fir / (2 n)``. The chapter *The Fisher
+    information ratio controls the excess risk* has the proof.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import firal
+    >>> round(firal.fir(np.diag([1.0, 2.0]), np.diag([3.0, 4.0])), 10)
+    5.0
+    """
     Hq, Hp = _pair(Hq, "Hq", Hp, "Hp")
     factor = _cholesky(Hq, "Hq")
     return float(np.trace(linalg.cho_solve(factor, Hp)))
 
 
-def sigma(Hq, Hp):
-    """Smallest sigma with ``Hp <= sigma Hq``: the largest eigenvalue of ``Hq^{-1} Hp``."""
+def fir_or_inf(Hq: np.ndarray, Hp: np.ndarray) -> float:
+    """Fisher information ratio, or inf if the labeled points do not determine all parameters.
+
+    Parameters
+    ----------
+    Hq : np.ndarray of shape (d~, d~)
+        Information of the labeled points; positive semidefinite.
+    Hp : np.ndarray of shape (d~, d~)
+        Information of the points where the classifier will be used; positive semidefinite.
+
+    Returns
+    -------
+    float
+        ``trace(Hq^{-1} Hp)``; inf if Hq is singular to rounding.
+
+    Notes
+    -----
+    For loops over rounds, whose first labels may give a singular Hq. Nothing is checked.
+    ``fir`` checks its input and raises an error instead.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from firal.information import fisher
+    >>> fisher.fir_or_inf(np.diag([1.0, 0.0]), np.eye(2))
+    inf
+    """
+    if is_singular(np.linalg.eigvalsh(Hq)):
+        return np.inf
+    return trace_of_ratio(Hq, factor_of(Hp))
+
+
+def sigma(Hq: ArrayLike, Hp: ArrayLike) -> float:
+    """Smallest sigma with ``Hp <= sigma Hq``: the largest eigenvalue of ``Hq^{-1} Hp``.
+
+    Parameters
+    ----------
+    Hq : array_like of shape (d~, d~)
+        Information of the labeled points; positive definite.
+    Hp : array_like of shape (d~, d~)
+        Information of the points where the classifier will be used; symmetric.
+
+    Returns
+    -------
+    float
+        The largest eigenvalue.
+
+    Raises
+    ------
+    ValueError
+        If shapes disagree, a matrix is not symmetric, or Hq is singular to rounding.
+
+    Notes
+    -----
+    It says how much Hq lacks in its weakest direction. The sample size in the chapter *The Fisher
+    information ratio controls the excess risk* depends on it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import firal
+    >>> round(firal.sigma(np.diag([1.0, 2.0]), np.diag([3.0, 4.0])), 10)
+    3.0
+    """
     return _largest_ratio(Hp, "Hp", Hq, "Hq")
 
 
-def rho(Vp, Hp):
+def rho(Vp: ArrayLike, Hp: ArrayLike) -> float:
     """Smallest rho with ``I (x) Vp <= rho Hp``.
 
-    Vp (d, d) is the second moment E[x x^T], Hp (d~, d~) positive definite with d~ = d(c-1).
+    Parameters
+    ----------
+    Vp : array_like of shape (d, d)
+        Second moment E[x x^T] of the points.
+    Hp : array_like of shape (d~, d~)
+        Their information; positive definite, with d~ = d(c-1).
+
+    Returns
+    -------
+    float
+        The largest eigenvalue of ``Hp^{-1} (I (x) Vp)``; at least 4 for two classes.
+
+    Raises
+    ------
+    ValueError
+        If shapes disagree, a matrix is not symmetric, or Hp is singular to rounding.
+
+    Notes
+    -----
+    It is large where the classifier is almost certain. The sample size in the chapter *The Fisher
+    information ratio controls the excess risk* depends on it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import firal
+    >>> X = np.eye(2)
+    >>> round(firal.rho(X.T @ X / 2, firal.information(X, np.zeros((1, 2)))), 10)
+    4.0
     """
     Vp = checks.symmetric(Vp, "Vp")
     Hp = checks.symmetric(Hp, "Hp")
@@ -111,41 +267,21 @@ def rho(Vp, Hp):
     return _largest_ratio(np.kron(np.eye(size // d), Vp), "I (x) Vp", Hp, "Hp")
 
 
-def excess_risk(theta, theta_star, X):
-    """``L_p(theta) - L_p(theta_star)`` with p the points X and labels drawn from theta_star.
+def probability_blocks(X: np.ndarray, theta: np.ndarray) -> Iterator[slice]:
+    """Blocks of points whose class probabilities take bounded memory.
 
-    The expectation over the labels is taken in closed form: the mean over X of the
-    Kullback-Leibler divergence of ``p(.|x, theta)`` from ``p(.|x, theta_star)``. So there is no
-    label noise, and the result is accurate (relatively) however close the two parameters are.
+    Parameters
+    ----------
+    X : np.ndarray of shape (n, d)
+        Points.
+    theta : np.ndarray of shape (c-1, d)
+        Parameters.
+
+    Returns
+    -------
+    iterator of slice
+        Consecutive slices that cover every point once.
     """
-    X = checks.points(X).astype(np.float64, copy=False)
-    theta = checks.parameters(theta, X.shape[1]).astype(np.float64, copy=False)
-    theta_star = checks.parameters(theta_star, X.shape[1], "theta_star")
-    if theta.shape != theta_star.shape:
-        raise ValueError(
-            f"theta and theta_star must have one shape, got {theta.shape} and {theta_star.shape}"
-        )
-    total = 0.0
-    for block in _probability_blocks(X, theta):
-        total += _divergences(X[block], theta - theta_star, theta_star).sum()
-    return float(total / X.shape[0])
-
-
-def _divergences(X, difference, theta_star):
-    """KL divergence of each point, ``log E* exp(D)`` for the logit differences D with E* D = 0."""
-    log_p = logits(X, theta_star)
-    log_p -= special.logsumexp(log_p, axis=0)
-    p = np.exp(log_p)
-    D = logits(X, difference)
-    D -= np.sum(p * D, axis=0)
-    # E* exp(D) = 1 + E*(exp(D) - 1 - D): no cancellation when D is small, which is when it is used
-    near = np.minimum(D, 1.0)
-    small = np.log1p(np.sum(p * near**2 * prefactor(near), axis=0))
-    large = special.logsumexp(log_p + D, axis=0)
-    return np.where(D.max(axis=0) <= 1.0, small, large)
-
-
-def _probability_blocks(X, theta):
     return pool_blocks(X.shape[0], 4 * X.itemsize * (len(theta) + 1), PROBABILITY_BYTES)
 
 
@@ -170,7 +306,7 @@ def _cholesky(A, name):
         raise ValueError(
             f"{name} must be positive definite, got eigenvalues from "
             f"{linalg.eigvalsh(A)[0]:.3g} to {linalg.eigvalsh(A)[-1]:.3g}: "
-            "more points than parameters, or a ridge, make it so"
+            "use more points than parameters, or add a ridge"
         )
     return factor
 

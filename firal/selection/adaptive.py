@@ -3,23 +3,23 @@
 The setting is that of ``firal.sparsify``: weights z with sum b, Sigma = Sigma(z), the whitened
 information H~_i = Sigma^{-1/2} (H(x_i) + D) Sigma^{-1/2} with sum_i z_i H~_i = I, and the sum S of
 the H~ picked so far. FTRL keeps trace (S - l I)^{-2} = eta^2 fixed and lets the barrier
-l = -nu/eta rise. Here trace (S - l I)^{-1} = level is fixed instead. This is FTRL with the rate
+l = -nu/eta rise. Here trace (S - l I)^{-1} = level is fixed instead. This is FTRL with the rate ::
 
     eta_t = level / trace(A_t^{1/2}),
 
-which grows as the spectrum of S spreads. One step, with delta = 1 / (b + level):
+which grows as the spectrum of S spreads. One step, with delta = 1 / (b + level): ::
 
     l with trace (S - l I)^{-1} = level,      i maximizes the drop
     trace (S - (l + delta) I)^{-1} - trace (S - (l + delta) I + H~_i)^{-1}.
 
 With replacement every step lifts the barrier by at least delta, and a trace of at most level puts
-lambda_min at least 1/level above it. So at every moment, with ``left`` steps to go,
+lambda_min at least 1/level above it. So at every moment, with ``left`` steps to go, ::
 
     lambda_min(at the end) >= l + left / (b + level) + 1 / level,
 
 a guarantee that starts at b/(b + level) - (d~ - 1)/level and never falls during the run. Its best
 start is (1 - sqrt((d~-1)/b))^2 for b > d~ - 1: half the points that a fixed eta needs.
-The proof is in the book's chapter on the guarantee.
+The proof is in the chapter *The guarantee*.
 """
 
 from __future__ import annotations
@@ -27,59 +27,150 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import blas
+from numpy.typing import ArrayLike
 
 from firal.common import checks
 from firal.common.threads import threads_for
-from firal.model.hessians import curvature
-from firal.selection.ftrl import (
-    check_budget,
-    inverse,
-    objective_of,
+from firal.selection.greedy import greedy
+from firal.selection.rounding import (
+    PickedPoints,
+    check_rounding,
     prepare_rounding,
-    spectrum_of,
-    white_information,
+    score_matrices,
 )
-from firal.selection.problem import from_lower, prepare
-from firal.selection.scoring import best_point
 
 
 class AdaptiveSelection(NamedTuple):
-    """The picked points and what is known about them."""
+    """The picked points and what is known about them.
 
-    indices: np.ndarray  # (b,) rows of the pool, in the order they were picked
-    level: float
-    etas: np.ndarray  # (b,) the learning rate that every step amounts to
-    lambda_min: float  # smallest eigenvalue of the picked information against Sigma(z)
-    guarantee: np.ndarray | None  # (b+1,) bound on the final lambda_min, step by step
-    objective: float  # f of the picked points; inf if their information is singular
-
-
-def adaptive_sparsify(pool, labeled, theta, z, budget, *, level=None, replace=False):
-    """Pick ``budget`` points so that their information is close to Sigma(z) from below.
-
-    pool (m, d), labeled (n0, d) or None, theta (c-1, d), z (m,) nonnegative with sum budget.
-    ``level`` > 0 plays the part that eta has in ``sparsify``, but needs no tuning: the default is
-    2 sqrt(d~ b), twice the value that the guarantee favors for large b. ``guarantee`` is None for
-    ``replace=False``: the theorem behind it is about picking with replacement. Scores equal
-    to rounding are ties, and the lowest index wins. Cost per step: as ``sparsify``.
+    Attributes
+    ----------
+    indices : np.ndarray of shape (b,)
+        Rows of the pool, in the order they were picked.
+    level : float
+        The constant trace.
+    etas : np.ndarray of shape (b,)
+        The learning rate that every step amounts to.
+    lambda_min : float
+        Smallest eigenvalue of the picked information against Sigma(z).
+    guarantee : np.ndarray of shape (b+1,) or None
+        Lower bound on the final lambda_min, before every step and at the end; None without
+        replacement.
+    objective : float
+        f of the picked points; inf if their information is singular.
     """
-    problem = prepare(pool, labeled, theta, budget)
-    z = checks.weights(z, problem.X.shape[0], "z")
-    if not np.isclose(z.sum(), budget, rtol=1e-6, atol=0):
-        raise ValueError(f"z must have sum {budget}, the budget, got sum {z.sum():g}")
+
+    indices: np.ndarray
+    level: float
+    etas: np.ndarray
+    lambda_min: float
+    guarantee: np.ndarray | None
+    objective: float
+
+    def __repr__(self):
+        rows = np.array2string(self.indices, separator=", ", threshold=10)
+        return (
+            f"AdaptiveSelection(indices={rows}, level={self.level:.4g}, "
+            f"lambda_min={self.lambda_min:.4g}, objective={self.objective:.6g})"
+        )
+
+
+def adaptive_sparsify(
+    pool: ArrayLike,
+    labeled: ArrayLike | None,
+    theta: ArrayLike,
+    z: ArrayLike,
+    budget: int,
+    *,
+    level: float | None = None,
+    replace: bool = False,
+) -> AdaptiveSelection:
+    """Pick points whose information is close to that of the weights z, without tuning a rate.
+
+    Parameters
+    ----------
+    pool : array_like of shape (m, d)
+        Unlabeled points.
+    labeled : array_like of shape (n0, d) or None
+        Points that already have a label.
+    theta : array_like of shape (c-1, d)
+        Parameters; the last class is the reference.
+    z : array_like of shape (m,)
+        Nonnegative weights with sum ``budget``, for example from ``relax``.
+    budget : int
+        Number of points to pick.
+    level : float, optional
+        Positive; has the role of eta in ``sparsify``. The default 2 sqrt(d~ b) is twice the value
+        that the guarantee favors for large b.
+    replace : bool, default False
+        True may pick a point again; the theorem behind ``guarantee`` is about that case.
+
+    Returns
+    -------
+    AdaptiveSelection
+        The picked rows and their certificate.
+
+    Raises
+    ------
+    ValueError
+        If shapes disagree, a value is not finite, the sum of z is not ``budget``, Sigma(z) is
+        singular, or there are fewer than ``budget`` distinct points.
+
+    Notes
+    -----
+    Deterministic. Scores equal to rounding are ties, and the lowest row wins. The cost per step is
+    that of ``sparsify``. The proof of the guarantee is in the chapter *The guarantee*.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import firal
+    >>> from firal.selection.adaptive import adaptive_sparsify
+    >>> rng = np.random.default_rng(0)
+    >>> pool, theta = rng.normal(size=(100, 3)), rng.normal(size=(2, 3))
+    >>> z = firal.relax(pool, None, theta, budget=40, capped=False).z
+    >>> found = adaptive_sparsify(pool, None, theta, z, 40, replace=True)
+    >>> bool(found.lambda_min >= found.guarantee[-1] >= found.guarantee[0])
+    True
+    """
+    problem, z = check_rounding(pool, labeled, theta, z, budget, replace)
     if level is None:
         level = 2 * np.sqrt(problem.size * problem.budget)
     level = checks.number(level, "level", 0)
-    check_budget(problem, replace)
     with threads_for(problem.size):
-        return _run(prepare_rounding(problem, z), level, replace)
+        rounding = prepare_rounding(problem, z)
+        rule = _AdaptiveRule(rounding, level)
+        rows = greedy(rule, rounding.scorer, problem.budget, replace=replace)
+        final = _barrier(rule.picked.spectrum(), level) + 1 / level
+        return AdaptiveSelection(
+            indices=np.array(rows),
+            level=level,
+            etas=np.array(rule.etas),
+            lambda_min=rule.picked.lambda_min(),
+            guarantee=np.array([*rule.guarantee, final]) if replace else None,
+            objective=rule.picked.objective(),
+        )
 
 
-def best_level(size, budget):
-    """The level with the best guarantee, sqrt((d~-1) b) / (1 - sqrt((d~-1)/b)); ``size`` is d~.
+def best_level(size: int, budget: int) -> float:
+    """The level with the best guarantee, sqrt((d~-1) b) / (1 - sqrt((d~-1)/b)).
 
-    It exists for budget > size - 1 only. For size 1 every large level is equally good.
+    Parameters
+    ----------
+    size : int
+        Number of parameters d~.
+    budget : int
+        Number of points b to pick; more than d~ - 1.
+
+    Returns
+    -------
+    float
+        The level. For size 1 every large level is equally good.
+
+    Raises
+    ------
+    ValueError
+        If the budget is at most d~ - 1: then no level has a positive guarantee.
     """
     size = checks.integer(size, "size", 1)
     budget = checks.integer(budget, "budget", 1)
@@ -93,37 +184,25 @@ def best_level(size, budget):
     return float(np.sqrt((size - 1) * budget) / (1 - np.sqrt((size - 1) / budget)))
 
 
-def _run(rounding, level, replace):
-    problem, Sigma = rounding.problem, rounding.Sigma
-    size, b = problem.size, problem.budget
-    picked, white = np.zeros((size, size)), np.zeros((size, size))
-    allowed = np.ones(problem.X.shape[0], dtype=bool)
-    indices, etas, guarantee = [], [], []
-    for step in range(b):
-        spectrum = spectrum_of(rounding, indices, white)
+class _AdaptiveRule:
+    """W1 and W2 of the next step at a fixed level."""
+
+    def __init__(self, rounding, level):
+        self.rounding, self.level = rounding, level
+        self.picked, self.etas, self.guarantee = PickedPoints(rounding), [], []
+
+    def weights(self):
+        b, level, picked = self.rounding.problem.budget, self.level, self.picked
+        spectrum = picked.spectrum()
         barrier = _barrier(spectrum, level)
-        etas.append(np.sqrt(np.sum((spectrum - barrier) ** -2.0)))
-        guarantee.append(barrier + (b - step) / (b + level) + 1 / level)
-        W1 = inverse(picked + rounding.share - (barrier + 1 / (b + level)) * Sigma)
-        half = blas.dtrmm(1.0, rounding.factor, W1, side=1, lower=1)
-        W2 = from_lower(blas.dsyrk(1.0, half, lower=1))
-        i, _ = best_point(problem, W1, W2, allowed, rounding.memory)
-        indices.append(i)
-        allowed[i] = replace
-        picked += rounding.share + np.kron(
-            curvature(problem.h[i : i + 1])[0], np.outer(problem.X[i], problem.X[i])
-        )
-        white += rounding.white_share + white_information(rounding, i)
-    spectrum = spectrum_of(rounding, indices, white)
-    guarantee.append(_barrier(spectrum, level) + 1 / level)
-    return AdaptiveSelection(
-        indices=np.array(indices),
-        level=level,
-        etas=np.array(etas),
-        lambda_min=float(max(spectrum[0], 0.0)),
-        guarantee=np.array(guarantee) if replace else None,
-        objective=objective_of(problem, picked, spectrum),
-    )
+        self.etas.append(np.sqrt(np.sum((spectrum - barrier) ** -2.0)))
+        left = b - len(picked.rows)
+        self.guarantee.append(barrier + left / (b + level) + 1 / level)
+        K = picked.information + self.rounding.labeled_per_pick
+        return score_matrices(self.rounding, K - (barrier + 1 / (b + level)) * self.rounding.Sigma)
+
+    def add(self, i, score):
+        self.picked.add(i)
 
 
 def _barrier(spectrum, level):

@@ -1,7 +1,7 @@
 """BAIT: the Fisher information ratio, minimized by greedy steps (Ash et al., 2021).
 
 With H(x) the information of a point at theta, H_p its mean over the pool and L the sum over the
-labeled points, a set S of pool points has the value
+labeled points, a set S of pool points has the value ::
 
     F(S) = trace(M(S)^{-1} H_p),    M(S) = L + prior H_p + sum_{i in S} H(x_i).
 
@@ -17,59 +17,162 @@ trace[(I + G Q1)^{-1} G Q2], and removing it raises F by trace[(I - G Q1)^{-1} G
 the score of FIRAL's rounding at eta = 1, and the same code finds the largest.
 
 **No inverse per step.** H(x) = U U^T has rank k, so W1 and W2 change by matrices of rank k and 2k
-when a point comes or goes. Each such change can lose digits; when many may be lost, W1 and W2 are
-computed afresh.
+when a point comes or goes. Each such change can lose digits. When many may be lost, W1 and W2 are
+computed from M again.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.linalg import blas
 
 from firal.common import checks
+from firal.common.linalg import factor_of, from_lower, invert_in_place
 from firal.common.threads import threads_for
 from firal.model.hessians import curvature_root, quadratic_forms, weighted_information
-from firal.selection.ftrl import check_budget, inverse
-from firal.selection.problem import factor_of, from_lower, prepare, warn_if_all_tie
-from firal.selection.scoring import TIE, all_scores, best_point
+from firal.selection.greedy import greedy
+from firal.selection.problem import Problem, prepare_problem, warn_if_all_tie
+from firal.selection.scoring import TIE, PoolScorer
 
-LARGEST_LOSS = 1e5  # so many times the rounding error may grow before W1 and W2 are made afresh
+LARGEST_LOSS = 1e5  # the rounding error may grow by this factor before W1 and W2 are recomputed
 
 
-def bait(pool, labeled, theta, budget, rng=None, *, prior=1.0, watch=None):
-    """Pick ``budget`` distinct points of the pool by forward and backward greedy steps.
+def bait(
+    pool: ArrayLike,
+    labeled: ArrayLike | None,
+    theta: ArrayLike,
+    budget: int,
+    rng: np.random.Generator | None = None,
+    *,
+    prior: float = 1.0,
+    watch: Callable[[int, np.ndarray], None] | None = None,
+) -> np.ndarray:
+    """Pick points that make the Fisher information ratio small, by greedy steps.
 
-    pool (m, d), labeled (n0, d) or None, theta (c-1, d), prior > 0. Deterministic: ``rng`` is
-    not used. Scores equal to rounding are ties: the lowest row is added first and removed last.
-    ``watch(i, decrease)``, if given, is called at every forward step with the added row and the
-    (m,) decreases of F that all points would bring.
-    Returns (budget,) rows of the pool, in the order they were added.
-    Cost per forward step: m d~^2 / 2 multiply-adds for the pool and m c^3 / 2 for the small
-    systems, both in float32, and about 3 c d~^2 for W1 and W2; a backward step has the last, and
-    b d~^2 for the picked points.
+    Parameters
+    ----------
+    pool : array_like of shape (m, d)
+        Unlabeled points.
+    labeled : array_like of shape (n0, d) or None
+        Points that already have a label.
+    theta : array_like of shape (c-1, d)
+        Parameters; the last class is the reference.
+    budget : int
+        Number of points to pick, at most m.
+    rng : numpy.random.Generator, optional
+        Not used: BAIT is deterministic. All strategies have this argument.
+    prior : float, default 1.0
+        How many average pool points count as known; positive.
+    watch : callable, optional
+        Called at every forward step as ``watch(i, decrease)`` with the added row and the decreases
+        (m,) of the ratio that all points would bring.
+
+    Returns
+    -------
+    np.ndarray of shape (budget,)
+        Distinct rows of the pool, in the order they were added.
+
+    Raises
+    ------
+    ValueError
+        If shapes disagree, a value is not finite, or the budget exceeds the pool.
+
+    Notes
+    -----
+    Scores equal to rounding are ties: the lowest row is added first and removed last. Cost per
+    forward step: m d~^2 / 2 multiply-adds for the pool and m c^3 / 2 for the small systems, both in
+    float32, and about 3 c d~^2 for W1 and W2. A backward step has the last, and b d~^2 for the
+    picked points. The chapter *Real data* compares it with FIRAL.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import firal
+    >>> rng = np.random.default_rng(0)
+    >>> pool, theta = rng.normal(size=(100, 3)), rng.normal(size=(2, 3))
+    >>> len(set(firal.bait(pool, None, theta, budget=5)))
+    5
     """
-    problem = prepare(pool, labeled, theta, budget)
     prior = checks.number(prior, "prior", 0)
     checks.function(watch, "watch")
-    check_budget(problem, replace=False)
+    problem = prepare_problem(
+        pool, labeled, theta, budget, if_too_large="BAIT picks distinct points"
+    )
     warn_if_all_tie(problem, labeled, theta)
     with threads_for(problem.size):
-        return greedy(problem, problem.labeled + prior * problem.mean, watch)
+        start = problem.labeled_information + prior * problem.mean_information
+        return forward_backward(problem, start, watch)
 
 
-def greedy(problem, M, watch=None):
-    """Forward and backward steps from any positive definite M in place of L + prior H_p."""
-    weights = Weights(problem, M)
-    return _backward(weights, _forward(weights, watch))
+def forward_backward(
+    problem: Problem, M: np.ndarray, watch: Callable[[int, np.ndarray], None] | None = None
+) -> np.ndarray:
+    """Run BAIT's greedy steps from any positive definite matrix in place of L + prior H_p.
+
+    Parameters
+    ----------
+    problem : Problem
+        The prepared data.
+    M : np.ndarray of shape (d~, d~)
+        What counts as known before the first step.
+    watch : callable, optional
+        As in ``bait``.
+
+    Returns
+    -------
+    np.ndarray of shape (budget,)
+        Distinct rows of the pool, in the order they were added.
+    """
+    rule = _BaitRule(problem, M)
+    return _backward(rule, _forward(rule, watch))
 
 
-class Weights:
+def _forward(rule, watch=None):
+    """Rows of the first 2b picks (fewer if the pool is smaller); ``rule`` follows them."""
+    problem = rule.problem
+    steps = min(2 * problem.budget, len(problem.X))
+    return greedy(rule, PoolScorer(problem), steps, watch=watch)
+
+
+def _backward(rule, picked):
+    """Remove points until ``budget`` are left."""
+    rule.compute()  # what a removal costs is more sensitive to W1 than what an addition gains
+    picked = list(picked)
+    while len(picked) > rule.problem.budget:
+        # 1. What F would lose with every picked point.
+        loss = _removal_loss(rule, picked)
+        # 2. Remove the point with the smallest loss, the highest row of equals.
+        ties = np.flatnonzero(loss <= loss.min() * (1 + TIE))
+        i = max(picked[t] for t in ties)
+        picked.remove(i)
+        rule.change(i, -1)
+    return np.array(picked)
+
+
+def _removal_loss(rule, rows):
+    """``trace[(I - G Q1)^{-1} G Q2]`` for every row, by a root R of G: G = R R^T."""
+    X, h = rule.problem.X[rows], rule.problem.h[rows]
+    k, R = h.shape[1], curvature_root(h, rule.problem.reference[rows])
+    Q1, Q2 = (np.swapaxes(R, 1, 2) @ quadratic_forms(X, W, k) @ R for W in rule.weights())
+    return np.trace(np.linalg.solve(np.eye(k) - Q1, Q2), axis1=1, axis2=2)
+
+
+class _BaitRule:
     """W1 = M^{-1} and W2 = M^{-1} H_p M^{-1}, kept current while points are added and removed."""
 
     def __init__(self, problem, M):
-        self.problem, self.M, self.target = problem, M, factor_of(problem.mean)
+        self.problem, self.M, self.target = problem, M, factor_of(problem.mean_information)
         self.changes = []  # (row, sign) since M
         self.compute()
+
+    def weights(self):
+        return self.W1, self.W2
+
+    def add(self, i, score):
+        self.change(i, 1)
 
     def compute(self):
         """W1 and W2 from M, at 2 d~^3 multiply-adds."""
@@ -78,13 +181,13 @@ class Weights:
             rows, signs = map(list, zip(*self.changes, strict=True))
             self.M = self.M + weighted_information(X[rows], h[rows], np.array(signs, float))
             self.changes = []
-        self.W1 = inverse(self.M.copy())
+        self.W1 = invert_in_place(self.M.copy(), "the information of known and picked points")
         self.W2 = from_lower(blas.dsyrk(1.0, self.W1 @ self.target, lower=1))
-        self.start = np.vdot(self.W2, self.problem.mean)
+        self.start = np.vdot(self.W2, self.problem.mean_information)
         self.growth = 1.0  # largest factor by which one change lowered or raised a direction of W1
 
     def change(self, i, sign):
-        """M becomes M + sign H(x_i); sign 1 or -1. Cost: 3 k d~^2, or 2 d~^3 if afresh.
+        """M becomes M + sign H(x_i); sign 1 or -1. Cost: 3 k d~^2, or 2 d~^3 if recomputed.
 
         H(x_i) = U U^T with U = R (x) x of k columns. With V = W1 U, I + sign U^T V = E diag(v) E^T
         and S = E diag(v)^{-1/2}, let A = V S and B = sign W2 U S - A (S^T U^T W2 U S) / 2. Then W1
@@ -108,42 +211,6 @@ class Weights:
         # .T: the order BLAS wants; only the lower half is computed
         self.W1 = from_lower(blas.dsyrk(-sign, A, 1.0, self.W1.T, lower=1, overwrite_c=1))
         self.W2 = from_lower(blas.dsyr2k(-1.0, A, B, 1.0, self.W2.T, lower=1, overwrite_c=1))
-        size = min(self.start, np.vdot(self.W2, self.problem.mean))
+        size = min(self.start, np.vdot(self.W2, self.problem.mean_information))
         if not self.growth * self.start < LARGEST_LOSS * size:
             self.compute()
-
-
-def _forward(weights, watch=None):
-    """Rows of the first 2b picks (fewer if the pool is smaller); ``weights`` follow them."""
-    problem, memory = weights.problem, {}
-    allowed = np.ones(len(problem.X), dtype=bool)
-    picked = []
-    for _ in range(min(2 * problem.budget, len(allowed))):
-        i, _ = best_point(problem, weights.W1, weights.W2, allowed, memory)
-        if watch is not None:
-            watch(i, all_scores(problem, weights.W1, weights.W2))
-        picked.append(i)
-        allowed[i] = False
-        weights.change(i, 1)
-    return picked
-
-
-def _backward(weights, picked):
-    """Remove points until ``budget`` are left."""
-    weights.compute()  # what a removal costs is more sensitive to W1 than what an addition gains
-    picked = list(picked)
-    while len(picked) > weights.problem.budget:
-        loss = _removal_loss(weights, picked)
-        ties = np.flatnonzero(loss <= loss.min() * (1 + TIE))
-        i = max(picked[t] for t in ties)
-        picked.remove(i)
-        weights.change(i, -1)
-    return np.array(picked)
-
-
-def _removal_loss(weights, rows):
-    """``trace[(I - G Q1)^{-1} G Q2]`` for every row, by a root R of G: G = R R^T."""
-    X, h = weights.problem.X[rows], weights.problem.h[rows]
-    k, R = h.shape[1], curvature_root(h, weights.problem.reference[rows])
-    Q1, Q2 = (np.swapaxes(R, 1, 2) @ quadratic_forms(X, W, k) @ R for W in (weights.W1, weights.W2))
-    return np.trace(np.linalg.solve(np.eye(k) - Q1, Q2), axis1=1, axis2=2)

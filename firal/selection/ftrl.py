@@ -2,7 +2,7 @@
 
 Given weights z with sum b, let Sigma = Sigma(z) and D = (1/b) sum_labeled H, and measure every
 point in the geometry of Sigma: H~_i = Sigma^{-1/2} (H(x_i) + D) Sigma^{-1/2}. Then
-sum_i z_i H~_i = I. One point is picked per step t = 1..b. With the points picked so far,
+sum_i z_i H~_i = I. One point is picked per step t = 1..b. With the points picked so far, ::
 
     A_t^{-1/2} = nu_t I + eta sum_{l<t} H~_{i_l},     trace(A_t) = 1,
     i_t maximizes the gain (1/eta) trace[A_t^{1/2} - (A_t^{-1/2} + eta H~_i)^{-1}].
@@ -10,7 +10,8 @@ sum_i z_i H~_i = I. One point is picked per step t = 1..b. With the points picke
 Proposition 8: lambda_min(sum_l H~_{i_l}) >= -2 sqrt(d~)/eta + sum of the gains. If that smallest
 eigenvalue is at least tau, then the picked points have f <= f(z) / tau (Proposition 7).
 
-**No matrix per point.** In the original coordinates, with K = nu Sigma + eta sum_l (H_{i_l} + D),
+**No matrix per point.** In the original coordinates, let K = nu Sigma + eta sum_l (H_{i_l} + D).
+Then ::
 
     W1 = (K + eta D)^{-1}    and    W2 = W1 Sigma W1
 
@@ -25,149 +26,201 @@ phi(1) <= 1, so Newton's method started at u = 1 climbs to the root without over
 
 from __future__ import annotations
 
-from hashlib import blake2b
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
-from scipy import linalg
-from scipy.linalg import blas, lapack
+from numpy.typing import ArrayLike
 
 from firal.common import checks
 from firal.common.threads import threads_for
-from firal.model.hessians import curvature, information_root
-from firal.selection.problem import (
-    Problem,
-    factor_of,
-    from_lower,
-    information_by_parts,
-    prepare,
+from firal.selection.greedy import greedy
+from firal.selection.relaxation import Relaxation
+from firal.selection.rounding import (
+    PickedPoints,
+    Rounding,
+    check_rounding,
+    prepare_rounding,
+    score_matrices,
 )
-from firal.selection.scoring import all_scores, best_point
 
 LARGEST_ETA = 1e12  # A^{-1/2} >= I is a difference of numbers of size eta: beyond, rounding decides
 
 
 class Selection(NamedTuple):
-    """The picked points and what is known about them."""
+    """The picked points and what is known about them.
 
-    indices: np.ndarray  # (b,) rows of the pool, in the order they were picked
-    eta: float
-    lambda_min: float  # smallest eigenvalue of the picked information against Sigma(z)
-    lower_bound: np.ndarray  # (b,) right-hand side of Proposition 8 after every step
-    gains: np.ndarray  # (b,) what every step added to it
-    objective: float  # f of the picked points; inf if their information is singular
-    relaxation: object = None  # Relaxation, when it was solved here (select)
-    tried: tuple = ()  # ((eta, lambda_min), ..) of every eta tried (select)
-
-
-class Rounding(NamedTuple):
-    """What all runs on one z share, whatever eta."""
-
-    problem: Problem
-    Sigma: np.ndarray  # (d~, d~)
-    factor: np.ndarray  # lower triangular C, Sigma = C C^T
-    share: np.ndarray  # D = labeled information / b
-    white_share: np.ndarray  # C^{-1} D C^{-T}
-    spectra: dict  # digest of the picked points -> eigenvalues of sum_l H~_{i_l}
-    memory: dict  # what firal.selection.scoring uses again
-
-
-def sparsify(pool, labeled, theta, z, budget, eta, *, replace=False, watch=None):
-    """Pick ``budget`` points so that their information is close to Sigma(z) from below.
-
-    pool (m, d), labeled (n0, d) or None, theta (c-1, d), z (m,) nonnegative with sum budget,
-    0 < eta < 1e12. ``replace=True`` may pick a point again, which is what Theorem 10 is about;
-    ``replace=False`` picks distinct points. Scores equal to rounding are ties, and the lowest
-    index wins. ``watch(i, gains)``, if given, is called at every step with the picked row and the
-    (m,) gains of all points. Returns a ``Selection``. Cost per step: m d~^2 / 2 multiply-adds for
-    the pool, m c^3 / 2 for the eliminations, both in float32, and about 4 d~^3 for nu, W1 and W2.
+    Attributes
+    ----------
+    indices : np.ndarray of shape (b,)
+        Rows of the pool, in the order they were picked.
+    eta : float
+        Learning rate.
+    lambda_min : float
+        Smallest eigenvalue of the picked information against Sigma(z). The objective is at most
+        that of z, divided by this number.
+    lower_bound : np.ndarray of shape (b,)
+        Right-hand side of Proposition 8 after every step.
+    gains : np.ndarray of shape (b,)
+        What every step added to it.
+    objective : float
+        f of the picked points; inf if their information is singular.
+    relaxation : Relaxation or None
+        The relaxed solution, if it was computed here (``select``).
+    tried : tuple
+        ((eta, lambda_min), ..) of every eta tried (``select``).
     """
-    problem = prepare(pool, labeled, theta, budget)
-    m = problem.X.shape[0]
-    z = checks.weights(z, m, "z")
-    if not np.isclose(z.sum(), budget, rtol=1e-6, atol=0):
-        raise ValueError(f"z must have sum {budget}, the budget, got sum {z.sum():g}")
+
+    indices: np.ndarray
+    eta: float
+    lambda_min: float
+    lower_bound: np.ndarray
+    gains: np.ndarray
+    objective: float
+    relaxation: Relaxation | None = None
+    tried: tuple = ()
+
+    def __repr__(self):
+        rows = np.array2string(self.indices, separator=", ", threshold=10)
+        return (
+            f"Selection(indices={rows}, eta={self.eta:.4g}, lambda_min={self.lambda_min:.4g}, "
+            f"objective={self.objective:.6g})"
+        )
+
+
+def sparsify(
+    pool: ArrayLike,
+    labeled: ArrayLike | None,
+    theta: ArrayLike,
+    z: ArrayLike,
+    budget: int,
+    eta: float,
+    *,
+    replace: bool = False,
+    watch: Callable[[int, np.ndarray], None] | None = None,
+) -> Selection:
+    """Pick points whose information is close to that of the weights z from below.
+
+    Parameters
+    ----------
+    pool : array_like of shape (m, d)
+        Unlabeled points.
+    labeled : array_like of shape (n0, d) or None
+        Points that already have a label.
+    theta : array_like of shape (c-1, d)
+        Parameters; the last class is the reference.
+    z : array_like of shape (m,)
+        Nonnegative weights with sum ``budget``, for example from ``relax``.
+    budget : int
+        Number of points to pick.
+    eta : float
+        Learning rate, 0 < eta < 1e12. ``select`` tunes it.
+    replace : bool, default False
+        True may pick a point again, which is what Theorem 10 is about; False picks distinct points.
+    watch : callable, optional
+        Called at every step as ``watch(i, gains)`` with the picked row and the gains (m,) of all
+        points.
+
+    Returns
+    -------
+    Selection
+        The picked rows and their certificate.
+
+    Raises
+    ------
+    ValueError
+        If shapes disagree, a value is not finite, the sum of z is not ``budget``, Sigma(z) is
+        singular, or there are fewer than ``budget`` distinct points.
+
+    Notes
+    -----
+    Deterministic. Scores equal to rounding are ties, and the lowest row wins. Cost per step:
+    m d~^2 / 2 multiply-adds for the pool and m c^3 / 2 for the eliminations, both in float32, and
+    about 4 d~^3 for nu, W1 and W2. The chapter *From weights to points* derives the steps.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import firal
+    >>> rng = np.random.default_rng(0)
+    >>> pool, theta = rng.normal(size=(100, 3)), rng.normal(size=(2, 3))
+    >>> z = firal.relax(pool, None, theta, budget=12).z
+    >>> selection = firal.sparsify(pool, None, theta, z, budget=12, eta=20.0)
+    >>> len(set(selection.indices)), bool(selection.lambda_min >= selection.lower_bound[-1])
+    (12, True)
+    """
     eta = checks.number(eta, "eta", 0, LARGEST_ETA)
     checks.function(watch, "watch")
-    check_budget(problem, replace)
+    problem, z = check_rounding(pool, labeled, theta, z, budget, replace)
     with threads_for(problem.size):
-        return run(prepare_rounding(problem, z), eta, replace, watch=watch)
+        return run_ftrl(prepare_rounding(problem, z), eta, replace, watch=watch)
 
 
-def check_budget(problem, replace):
-    """Distinct points must exist, unless ``replace`` is True."""
-    checks.boolean(replace, "replace")
-    m = problem.X.shape[0]
-    if not replace and problem.budget > m:
-        raise ValueError(
-            f"budget must be at most the pool size {m} when replace=False, got {problem.budget}"
-        )
+def run_ftrl(
+    rounding: Rounding,
+    eta: float,
+    replace: bool,
+    report: Callable[[int, int], None] | None = None,
+    watch: Callable[[int, np.ndarray], None] | None = None,
+) -> Selection:
+    """Run ``sparsify`` on prepared data.
 
+    Parameters
+    ----------
+    rounding : Rounding
+        What all runs on one z share.
+    eta : float
+        Learning rate.
+    replace : bool
+        Whether a point may be picked again.
+    report : callable, optional
+        Called after every step as ``report(done, total)``.
+    watch : callable, optional
+        As in ``sparsify``.
 
-def prepare_rounding(problem, z):
-    """Sigma(z) and its factor; ValueError if Sigma(z) is singular."""
-    Sigma = information_by_parts(problem.X, problem.h, z, problem.threads) + problem.labeled
-    factor, failed = lapack.dpotrf(Sigma.T, lower=1, clean=1)
-    if failed:
-        raise ValueError(
-            "z must give information of full rank, got a singular Sigma(z): "
-            f"{np.count_nonzero(z)} points have weight"
-        )
-    share = problem.labeled / problem.budget
-    half = blas.dtrsm(1.0, factor, share, lower=1)
-    white_share = blas.dtrsm(1.0, factor, half, lower=1, side=1, trans_a=1)
-    return Rounding(problem, Sigma, factor, share, (white_share + white_share.T) / 2, {}, {})
+    Returns
+    -------
+    Selection
+        The picked rows and their certificate.
+    """
+    rule, b = _FtrlRule(rounding, eta), rounding.problem.budget
+    gains_of_all = None
+    if watch is not None:
 
+        def gains_of_all(i, scores):
+            watch(i, rule.constant + scores)
 
-def run(rounding, eta, replace, report=None, watch=None):
-    """``sparsify`` on prepared data; ``report(done, total)`` is called after each step."""
-    problem, Sigma = rounding.problem, rounding.Sigma
-    size, b = problem.size, problem.budget
-    picked, white = np.zeros((size, size)), np.zeros((size, size))
-    allowed = np.ones(problem.X.shape[0], dtype=bool)
-    indices, gains = [], []
-    for step in range(b):
-        spectrum = spectrum_of(rounding, indices, white)
-        nu = _normalizer(eta * spectrum)
-        W1 = inverse(nu * Sigma + eta * (picked + rounding.share))
-        half = blas.dtrmm(1.0, rounding.factor, W1.T, side=1, lower=1)  # W1 C
-        W2 = from_lower(blas.dsyrk(1.0, half, lower=1))
-        i, score = best_point(problem, eta * W1, W2, allowed, rounding.memory)
-        constant = np.sum(1 / (nu + eta * spectrum)) - np.vdot(W1, Sigma)
-        gains.append(constant / eta + score)
-        if watch is not None:
-            watch(i, constant / eta + all_scores(problem, eta * W1, W2))
-        indices.append(i)
-        allowed[i] = replace
-        picked += rounding.share + np.kron(
-            curvature(problem.h[i : i + 1])[0], np.outer(problem.X[i], problem.X[i])
-        )
-        white += rounding.white_share + white_information(rounding, i)
-        if report is not None:
-            report(step + 1, b)
-    spectrum = spectrum_of(rounding, indices, white)
-    gains = np.array(gains)
+    rows = greedy(rule, rounding.scorer, b, replace=replace, watch=gains_of_all, report=report)
+    gains = np.array(rule.gains)
     return Selection(
-        indices=np.array(indices),
+        indices=np.array(rows),
         eta=eta,
-        lambda_min=float(max(spectrum[0], 0.0)),
-        lower_bound=np.cumsum(gains) - 2 * np.sqrt(size) / eta,
+        lambda_min=rule.picked.lambda_min(),
+        lower_bound=np.cumsum(gains) - 2 * np.sqrt(rounding.problem.size) / eta,
         gains=gains,
-        objective=objective_of(problem, picked, spectrum),
+        objective=rule.picked.objective(),
     )
 
 
-def spectrum_of(rounding, indices, white):
-    """Ascending eigenvalues of white = sum_l H~_{i_l}, up to a rotation of the coordinates.
+class _FtrlRule:
+    """W1 and W2 of the next FTRL step; the gain of a point is ``constant`` plus its score."""
 
-    They depend on the picked points only, so runs with another eta find them in ``spectra``.
-    """
-    if len(indices) == 0:
-        return np.zeros(len(white))
-    key = blake2b(np.sort(indices).tobytes(), digest_size=16).digest()
-    if key not in rounding.spectra:
-        rounding.spectra[key] = linalg.eigvalsh(white, check_finite=False)
-    return rounding.spectra[key]
+    def __init__(self, rounding, eta):
+        self.rounding, self.eta = rounding, eta
+        self.picked, self.gains, self.constant = PickedPoints(rounding), [], 0.0
+
+    def weights(self):
+        Sigma, eta = self.rounding.Sigma, self.eta
+        spectrum = self.picked.spectrum()
+        nu = _normalizer(eta * spectrum)
+        K = nu * Sigma + eta * (self.picked.information + self.rounding.labeled_per_pick)
+        W1, W2 = score_matrices(self.rounding, K)
+        self.constant = (np.sum(1 / (nu + eta * spectrum)) - np.vdot(W1, Sigma)) / eta
+        return eta * W1, W2
+
+    def add(self, i, score):
+        self.gains.append(self.constant + score)
+        self.picked.add(i)
 
 
 def _normalizer(values):
@@ -183,30 +236,3 @@ def _normalizer(values):
         if move <= 4e-16 * u:
             break
     return u - values[0]
-
-
-def white_information(rounding, i):
-    """C^{-1} H(x_i) C^{-T}."""
-    problem = rounding.problem
-    root = information_root(problem.X[i], problem.h[i], problem.reference[i])
-    half = blas.dtrsm(1.0, rounding.factor, root, lower=1)
-    return half @ half.T
-
-
-def objective_of(problem, picked, spectrum):
-    """f of the picked points, or inf when their information is singular to rounding."""
-    if spectrum[0] <= len(spectrum) * np.finfo(float).eps * spectrum[-1]:
-        return np.inf
-    factor, failed = lapack.dpotrf(picked.T, lower=1)
-    if failed:
-        return np.inf
-    half = blas.dtrsm(1.0, factor, factor_of(problem.mean), lower=1)
-    return float(np.vdot(half, half))
-
-
-def inverse(K):
-    """Inverse of a positive definite matrix; K is overwritten."""
-    factor, failed = lapack.dpotrf(K.T, lower=1, overwrite_a=1)  # .T: the order LAPACK wants
-    if failed:
-        raise ValueError("Sigma(z) must be well conditioned, got K + eta D singular to rounding")
-    return from_lower(lapack.dpotri(factor, lower=1, overwrite_c=1)[0])

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import linalg
 
+from firal.common.blocks import BLOCK_BYTES, pool_blocks
 from firal.information import fisher
 from firal.model import hessians
-from firal.model.logistic import loss, softmax
-from firal.theory.designs import draw_labels, gaussian
+from firal.model.logistic import softmax
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -43,7 +43,7 @@ def test_kernels_equal_dense_sums(seed, n, d, k):
         fisher.contract(X, theta, M), reference.contract(X, theta, M), **close
     )
     np.testing.assert_allclose(
-        fisher.quadratic_forms(X, M, k), reference.quadratic_forms(X, M, k), **close
+        hessians.quadratic_forms(X, M, k), reference.quadratic_forms(X, M, k), **close
     )
 
 
@@ -59,7 +59,7 @@ def test_information_is_the_adjoint_of_contract(seed, n, d, k):
 def test_contract_from_quadratic_forms(seed, d, k):
     X, theta, _, M = problem(seed, 12, d, k)
     h = softmax(X, theta)[:, :-1]
-    Q = fisher.quadratic_forms(X, M, k)
+    Q = hessians.quadratic_forms(X, M, k)
     by_formula = np.einsum("nk,nkk->n", h, Q) - np.einsum("nk,nkl,nl->n", h, Q, h)
     np.testing.assert_allclose(fisher.contract(X, theta, M), by_formula, rtol=1e-9, atol=1e-11)
     assert np.array_equal(Q, Q.transpose(0, 2, 1))
@@ -81,19 +81,10 @@ def test_many_blocks_equal_one(k, monkeypatch):
         lambda: hessians.quadratic_forms(X, M, k),
     )
     whole = [call() for call in calls]
-    monkeypatch.setattr(hessians, "_bytes_per_point", lambda X, k: hessians.BLOCK_BYTES // 10)
-    assert len(list(hessians.pool_blocks(101, hessians._bytes_per_point(X, k)))) == 11
+    monkeypatch.setattr(hessians, "_bytes_per_point", lambda X, k: BLOCK_BYTES // 10)
+    assert len(list(pool_blocks(101, hessians._bytes_per_point(X, k)))) == 11
     for call, expected in zip(calls, whole, strict=True):
         np.testing.assert_allclose(call(), expected, rtol=1e-11, atol=1e-12)
-
-
-@given(st.integers(0, 500), st.integers(0, 10_000), st.integers(1, 100_000))
-def test_blocks_cover_every_point_once(n, bytes_per_point, budget):
-    blocks = list(hessians.pool_blocks(n, bytes_per_point, budget))
-    covered = np.concatenate([np.arange(n)[block] for block in blocks] or [np.arange(0)])
-    assert np.array_equal(covered, np.arange(n))
-    longest = max((block.stop - block.start for block in blocks), default=1)
-    assert longest == 1 or longest * bytes_per_point <= budget
 
 
 def test_curvature():
@@ -160,53 +151,23 @@ def test_rho_at_theta_zero_is_c_squared(c):
     assert rho == pytest.approx(c**2, rel=1e-9)
 
 
-@given(seeds, st.integers(1, 4), st.integers(1, 5))
-def test_excess_risk_is_the_expected_difference_of_losses(seed, d, k):
+@given(seeds, st.integers(1, 6))
+def test_fir_or_inf_is_fir_for_definite_matrices(seed, size):
     rng = np.random.default_rng(seed)
-    X, theta, star = rng.normal(size=(7, d)), rng.normal(size=(k, d)), rng.normal(size=(k, d))
-    expected = 0.0
-    for x in X:
-        p, q = reference.probabilities(x, star), reference.probabilities(x, theta)
-        expected += sum(p[y] * (np.log(p[y]) - np.log(q[y])) for y in range(k + 1)) / len(X)
-    assert fisher.excess_risk(theta, star, X) == pytest.approx(expected, rel=1e-9, abs=1e-14)
+    Hq, Hp = positive(rng, size), positive(rng, size)
+    assert fisher.fir_or_inf(Hq, Hp) == pytest.approx(fisher.fir(Hq, Hp), rel=1e-8)
+    singular = rng.normal(size=(size, size - 1))
+    assert fisher.fir_or_inf(Hq, singular @ singular.T) == pytest.approx(
+        np.trace(np.linalg.solve(Hq, singular @ singular.T)), rel=1e-8, abs=1e-12
+    )
 
 
-@pytest.mark.parametrize("size", [1e-3, 1e-6, 1e-10])
-def test_excess_risk_of_close_parameters_is_half_the_quadratic_form(size):
-    X, star, _, _ = problem(11, 40, 3, 3)
-    shift = size * np.random.default_rng(1).normal(size=star.shape)
-    shift = (star + shift) - star  # what is left of it after rounding
-    quadratic = shift.ravel() @ fisher.information(X, star) @ shift.ravel() / 2
-    risk = fisher.excess_risk(star + shift, star, X)
-    assert risk == pytest.approx(quadratic, rel=10 * size + 1e-9)
-
-
-def test_excess_risk_with_huge_logits():
-    X = np.array([[1.0]])
-    with np.errstate(all="raise", under="ignore"):
-        # theta says class 1 with certainty, the truth is class 0 with certainty
-        assert fisher.excess_risk([[-1000.0]], [[1000.0]], X) == pytest.approx(1000, rel=1e-12)
-        assert fisher.excess_risk([[900.0]], [[1000.0]], X) == 0
-    assert fisher.excess_risk([[2.0]], [[2.0]], X) == 0
-
-
-def test_sampled_labels_agree_and_are_noisy():
-    """The paper draws 100 labels per point; the closed form has no such noise."""
-    rng = np.random.default_rng(4)
-    star = np.eye(2, 3)
-    theta = star + 0.1 * rng.normal(size=star.shape)
-    estimates, exact = [], []
-    for _ in range(200):
-        X = gaussian(50, np.zeros(3), np.eye(3), rng)
-        repeated = np.repeat(X, 100, axis=0)
-        y = draw_labels(repeated, star, rng)
-        estimates.append(loss(repeated, y, theta) - loss(repeated, y, star))
-        exact.append(fisher.excess_risk(theta, star, X))
-    difference = np.subtract(estimates, exact)
-    error = difference.std(ddof=1) / np.sqrt(difference.size)
-    assert abs(difference.mean()) < 4 * error
-    # the variance over samples of points alone is a small part of the variance with labels
-    assert np.var(estimates) > 3 * np.var(exact)
+@pytest.mark.parametrize("size", [2, 5, 20])
+def test_fir_or_inf_of_a_matrix_that_is_singular_to_rounding(size):
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        A = rng.normal(size=(size, size - 1))
+        assert fisher.fir_or_inf(A @ A.T, positive(rng, size)) == np.inf
 
 
 X3, T23 = np.ones((4, 3)), np.ones((2, 3))
@@ -229,7 +190,6 @@ X3, T23 = np.ones((4, 3)), np.ones((2, 3))
         (lambda: fisher.sigma(-np.eye(2), np.eye(2)), "Hq must be positive definite.*-1"),
         (lambda: fisher.rho(np.eye(2), np.eye(3)), r"Hp must have d\(c-1\) rows.*\(3, 3\)"),
         (lambda: fisher.rho(np.ones((2, 3)), np.eye(3)), "Vp must be a square matrix"),
-        (lambda: fisher.excess_risk(T23, np.ones((1, 3)), X3), "one shape"),
     ],
 )
 def test_bad_input(call, message):

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from firal.selection.bait import bait
 from firal.selection import end_to_end
+from firal.selection.bait import bait
 from firal.selection.end_to_end import eta_grid, eta_theory, select
 from firal.selection.ftrl import sparsify
 from firal.selection.relaxation import relax
@@ -193,8 +193,9 @@ def test_progress(capsys):
         ({"replace": "no"}, "replace must be True or False, got 'no'"),
         ({"capped": "no"}, "capped must be True or False, got 'no'"),
         ({"eta": "theory"}, "needs a budget above 2 d~ = 12, got 5.*eta=None"),
-        ({"budget": 61}, "pool size 60 when capped=True"),
-        ({"budget": 61, "capped": False}, "pool size 60 when replace=False"),
+        ({"budget": 61}, "pool size 60, got 61: set capped=False and replace=True to allow"),
+        ({"budget": 61, "replace": True}, "pool size 60, got 61: set capped=False to allow"),
+        ({"budget": 61, "capped": False}, "pool size 60, got 61: set replace=True to allow"),
         ({"progress": 3}, "progress must be None, True or a function"),
         ({"tol": 2.0}, "tol must be"),
     ],
@@ -207,7 +208,7 @@ def test_bad_input_gets_one_clear_error(options, message):
 
 @pytest.mark.parametrize("pick", [select, bait])
 @pytest.mark.parametrize("known", [0, 3])
-def test_as_many_features_as_points_tell_nothing_apart(pick, known):
+def test_with_as_many_features_as_points_all_points_tie(pick, known):
     rng = np.random.default_rng(0)
     X, theta = rng.normal(size=(12, 12)), rng.normal(size=(2, 12))
     labeled = X[:known] if known else None
@@ -217,7 +218,7 @@ def test_as_many_features_as_points_tell_nothing_apart(pick, known):
     assert getattr(rows, "indices", rows).tolist() == [0, 1, 2, 3]
     (warning,) = seen
     assert issubclass(warning.category, RuntimeWarning) and warning.filename == __file__
-    message = "12 points with 12 features tell nothing apart: .* lowest rows .* reduce the features"
+    message = "All points score equally; .* lowest rows: 12 points with 12 features .* Reduce the"
     assert re.match(message, str(warning.message))
     with warnings.catch_warnings():
         warnings.simplefilter("error")

@@ -6,8 +6,9 @@ import reference_select as literal
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from firal.selection.certificate import scale_to_sum
 from firal.selection.ftrl import _normalizer, sparsify
-from firal.selection.relaxation import relax, scale_to_sum
+from firal.selection.relaxation import relax
 from firal.selection.scoring import bordered_derivative
 
 SEEDS = st.integers(0, 10**6)
@@ -191,7 +192,7 @@ def test_too_few_points_for_full_rank(d):
         ({"z": -np.ones(6)}, "z must be nonnegative"),
         ({"z": np.ones(6)}, "z must have sum 3, the budget, got sum 6"),
         ({"z": np.array([3.0, 0, 0, 0, 0, 0]), "labeled": None}, "singular Sigma"),
-        ({"budget": 7, "z": np.full(6, 7 / 6)}, "pool size 6 when replace=False, got 7"),
+        ({"budget": 7, "z": np.full(6, 7 / 6)}, "pool size 6, got 7: set replace=True to allow"),
         ({"pool": np.ones((6, 2, 1))}, "pool must have shape"),
         ({"watch": 3}, "watch must be None or a function, got 3"),
         ({"replace": "no"}, "replace must be True or False, got 'no'"),

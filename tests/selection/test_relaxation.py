@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import optimize
 
-from firal.selection.problem import prepare
-from firal.selection.relaxation import _Search, relax, scale_to_sum
+from firal.selection.certificate import CertifiedSearch, scale_to_sum
+from firal.selection.problem import prepare_problem
+from firal.selection.relaxation import relax
 
 SEEDS = st.integers(0, 10**6)
 
@@ -21,7 +22,7 @@ def random_weights(rng, m, budget, capped):
 
 
 def search(problem_data, capped=True):
-    return _Search(prepare(*problem_data), capped, tol=1e-2, max_iter=10, report=None)
+    return CertifiedSearch(prepare_problem(*problem_data), capped, tol=1e-2, max_iter=10)
 
 
 @given(SEEDS, st.booleans())
@@ -303,7 +304,7 @@ def test_default_needs_fewer_gradients_than_mirror_descent_and_plain_steps(cappe
     data = rng.normal(size=(300, 4)), rng.normal(size=(5, 4)), rng.normal(size=(3, 4)), 8
     fast = relax(*data, capped=capped, tol=1e-3, max_iter=3000)
     slow = relax(*data, capped=capped, tol=1e-3, max_iter=3000, method="mirror")
-    plain = _Search(prepare(*data), capped, tol=1e-3, max_iter=3000, report=None)
+    plain = CertifiedSearch(prepare_problem(*data), capped, tol=1e-3, max_iter=3000)
     w = plain.start()
     while not plain.finished:
         _, a = plain.evaluate(w)
@@ -327,7 +328,7 @@ def test_a_trial_that_grows_is_taken_back(seed):
     [
         ({"budget": 0}, "budget must be an integer >= 1, got 0"),
         ({"budget": 2.0}, "budget must be an integer"),
-        ({"budget": 7}, "at most the pool size 6 when capped=True, got 7"),
+        ({"budget": 7}, "at most the pool size 6, got 7: set capped=False to allow"),
         ({"method": "newton"}, "method must be one of"),
         ({"tol": 0}, "tol must be"),
         ({"max_iter": 0}, "max_iter must be an integer >= 1"),

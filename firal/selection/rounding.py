@@ -1,0 +1,252 @@
+"""What FTRL and adaptive rounding share: the geometry of Sigma(z), and the points picked so far.
+
+Given weights z with sum b, let Sigma = Sigma(z) = C C^T and D = (1/b) sum_labeled H. Every point
+is measured in the geometry of Sigma: H~_i = C^{-1} (H(x_i) + D) C^{-T}, so sum_i z_i H~_i = I. The
+paper has Sigma^{-1/2} in place of C^{-1}, which only rotates the coordinates.
+"""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+from scipy import linalg
+from scipy.linalg import blas, lapack
+
+from firal.common import checks
+from firal.common.linalg import (
+    factor_of,
+    from_lower,
+    invert_in_place,
+    is_singular,
+    trace_of_ratio,
+)
+from firal.engine import memory
+from firal.model.hessians import curvature, information_root
+from firal.selection.problem import Problem, prepare_problem
+from firal.selection.scoring import PoolScorer
+
+
+class Rounding(NamedTuple):
+    """What all runs on one z share, whatever their learning rate.
+
+    Attributes
+    ----------
+    problem : Problem
+        The prepared data.
+    Sigma : np.ndarray of shape (d~, d~)
+        Information of the weights z and of the labeled points.
+    factor : np.ndarray of shape (d~, d~)
+        Lower triangular C with Sigma = C C^T.
+    labeled_per_pick : np.ndarray of shape (d~, d~)
+        D: labeled information divided by the budget.
+    white_labeled_per_pick : np.ndarray of shape (d~, d~)
+        C^{-1} D C^{-T}.
+    scorer : PoolScorer
+        Scores the pool.
+    spectra : dict
+        Eigenvalues of the sum of H~ over a set of picked points, by a digest of the set.
+    """
+
+    problem: Problem
+    Sigma: np.ndarray
+    factor: np.ndarray
+    labeled_per_pick: np.ndarray
+    white_labeled_per_pick: np.ndarray
+    scorer: PoolScorer
+    spectra: dict
+
+
+def check_rounding(
+    pool: ArrayLike,
+    labeled: ArrayLike | None,
+    theta: ArrayLike,
+    z: ArrayLike,
+    budget: int,
+    replace: bool,
+) -> tuple[Problem, np.ndarray]:
+    """Check and prepare the data of a rounding.
+
+    Parameters
+    ----------
+    pool : array_like of shape (m, d)
+        Unlabeled points.
+    labeled : array_like of shape (n0, d) or None
+        Points that already have a label.
+    theta : array_like of shape (c-1, d)
+        Parameters; the last class is the reference.
+    z : array_like of shape (m,)
+        Nonnegative weights with sum ``budget``.
+    budget : int
+        Number of points to pick.
+    replace : bool
+        Whether a point may be picked again.
+
+    Returns
+    -------
+    tuple of Problem and np.ndarray
+        The prepared data and z.
+
+    Raises
+    ------
+    ValueError
+        If shapes disagree, a value is not finite, the sum of z is not ``budget``, or there are
+        fewer than ``budget`` distinct points.
+    """
+    replace = checks.boolean(replace, "replace")
+    advice = None if replace else "set replace=True to allow repeated picks"
+    problem = prepare_problem(pool, labeled, theta, budget, if_too_large=advice)
+    z = checks.weights(z, len(problem.X), "z")
+    if not np.isclose(z.sum(), budget, rtol=1e-6, atol=0):
+        raise ValueError(f"z must have sum {budget}, the budget, got sum {z.sum():g}")
+    return problem, z
+
+
+def prepare_rounding(problem: Problem, z: np.ndarray) -> Rounding:
+    """Compute Sigma(z), its factor, and the labeled information in its geometry.
+
+    Parameters
+    ----------
+    problem : Problem
+        The prepared data.
+    z : np.ndarray of shape (m,)
+        Nonnegative weights with the budget as their sum.
+
+    Returns
+    -------
+    Rounding
+        What every run needs.
+
+    Raises
+    ------
+    ValueError
+        If Sigma(z) is singular.
+    """
+    Sigma = memory.information(problem.X, problem.h, z, problem.threads)
+    Sigma = Sigma + problem.labeled_information
+    factor, failed = lapack.dpotrf(Sigma.T, lower=1, clean=1)
+    if failed:
+        raise ValueError(
+            "z must give information of full rank, got a singular Sigma(z): "
+            f"{np.count_nonzero(z)} points have weight"
+        )
+    D = problem.labeled_information / problem.budget
+    half = blas.dtrsm(1.0, factor, D, lower=1)
+    white = blas.dtrsm(1.0, factor, half, lower=1, side=1, trans_a=1)
+    return Rounding(problem, Sigma, factor, D, (white + white.T) / 2, PoolScorer(problem), {})
+
+
+def score_matrices(rounding: Rounding, K: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Compute ``W1 = K^{-1}`` and ``W2 = K^{-1} Sigma K^{-1}``.
+
+    Parameters
+    ----------
+    rounding : Rounding
+        Gives the factor of Sigma.
+    K : np.ndarray of shape (d~, d~)
+        Positive definite. Overwritten.
+
+    Returns
+    -------
+    tuple of np.ndarray
+        W1 and W2. Cost: about 2 d~^3 multiply-adds.
+    """
+    W1 = invert_in_place(K, "Sigma(z)")
+    half = blas.dtrmm(1.0, rounding.factor, W1.T, side=1, lower=1)  # W1 C
+    return W1, from_lower(blas.dsyrk(1.0, half, lower=1))
+
+
+class PickedPoints:
+    """The points picked so far and the sum of their information.
+
+    Parameters
+    ----------
+    rounding : Rounding
+        What all runs on one z share.
+    """
+
+    def __init__(self, rounding: Rounding):
+        size = rounding.problem.size
+        self.rounding, self.rows = rounding, []
+        self.information = np.zeros((size, size))  # sum_l (H(x_{i_l}) + D)
+        self.white = np.zeros((size, size))  # sum_l H~_{i_l}
+
+    def add(self, i: int) -> None:
+        """Take a point in.
+
+        Parameters
+        ----------
+        i : int
+            Its row.
+        """
+        problem = self.rounding.problem
+        x, h = problem.X[i], problem.h[i]
+        self.rows.append(i)
+        self.information += self.rounding.labeled_per_pick + np.kron(
+            curvature(h[None])[0], np.outer(x, x)
+        )
+        root = information_root(x, h, problem.reference[i])
+        half = blas.dtrsm(1.0, self.rounding.factor, root, lower=1)
+        self.white += self.rounding.white_labeled_per_pick + half @ half.T
+
+    def spectrum(self) -> np.ndarray:
+        """Eigenvalues of the sum of H~.
+
+        Returns
+        -------
+        np.ndarray of shape (d~,)
+            Ascending.
+        """
+        if not self.rows:
+            return np.zeros(len(self.white))
+        return spectrum_of(self.rounding, self.rows, self.white)
+
+    def lambda_min(self) -> float:
+        """Smallest eigenvalue of the picked information against Sigma(z).
+
+        Returns
+        -------
+        float
+            At least 0.
+        """
+        return float(max(self.spectrum()[0], 0.0))
+
+    def objective(self) -> float:
+        """Objective of the picked points: ``trace(information^{-1} H_p)``.
+
+        Returns
+        -------
+        float
+            The objective; inf if the picked information is singular to rounding.
+        """
+        if is_singular(self.spectrum()):
+            return np.inf
+        return trace_of_ratio(self.information, factor_of(self.rounding.problem.mean_information))
+
+
+def spectrum_of(rounding: Rounding, rows: ArrayLike, white: np.ndarray | None = None) -> np.ndarray:
+    """Eigenvalues of the sum of H~ over a set of picked points.
+
+    They depend on the set only, so runs with another learning rate find them in
+    ``rounding.spectra``.
+
+    Parameters
+    ----------
+    rounding : Rounding
+        What all runs on one z share.
+    rows : array_like of shape (n,)
+        The picked rows, in any order; at least one.
+    white : np.ndarray of shape (d~, d~), optional
+        The sum of H~. Not needed if the eigenvalues of this set are known.
+
+    Returns
+    -------
+    np.ndarray of shape (d~,)
+        Ascending.
+    """
+    key = blake2b(np.sort(rows).tobytes(), digest_size=16).digest()
+    if key not in rounding.spectra:
+        rounding.spectra[key] = linalg.eigvalsh(white, check_finite=False)
+    return rounding.spectra[key]

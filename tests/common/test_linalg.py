@@ -1,0 +1,79 @@
+"""Symmetric matrices by LAPACK against dense formulas, sizes around a tile included."""
+
+import numpy as np
+import pytest
+
+from firal.common import linalg
+
+SIZES = [1, 3, linalg.TILE, linalg.TILE + 5]
+
+
+def definite(size, seed=0):
+    A = np.random.default_rng(seed).normal(size=(size, size + 3))
+    return A @ A.T / size
+
+
+def semidefinite(size, rank, seed=0):
+    A = np.random.default_rng(seed).normal(size=(size, rank))
+    return A @ A.T
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_lower_triangle_is_completed_in_place(size):
+    A = definite(size)
+    lower = np.asfortranarray(np.where(np.tri(size, dtype=bool), A, np.nan))
+    found = linalg.from_lower(lower)
+    assert np.array_equal(found, found.T) and np.array_equal(np.tril(found), np.tril(A))
+    assert found.flags.c_contiguous and np.shares_memory(found, lower)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_the_inverse_takes_the_place_of_its_argument(size):
+    A = definite(size)
+    expected, room = np.linalg.inv(A), A.copy()
+    found = linalg.invert_in_place(room, "A")
+    assert found == pytest.approx(expected, rel=1e-6, abs=1e-9 * np.abs(expected).max())
+    assert np.shares_memory(found, room) and np.array_equal(room, found)
+
+
+def test_a_singular_matrix_is_named():
+    with pytest.raises(ValueError, match="Sigma must be well conditioned, got a matrix singular"):
+        linalg.invert_in_place(-np.eye(2), "Sigma")
+
+
+@pytest.mark.parametrize("A", [definite(5), semidefinite(5, 2), np.zeros((3, 3))])
+def test_factor(A):
+    F = linalg.factor_of(A)
+    assert F @ F.T == pytest.approx(A, abs=1e-12)
+
+
+def test_traces_and_derivative():
+    A, B = definite(6, 1), definite(6, 2)
+    F, inverse = linalg.factor_of(B), np.linalg.inv(A)
+    f, M = linalg.trace_and_derivative(A, F)
+    assert f == linalg.trace_of_ratio(A, F) == pytest.approx(np.trace(inverse @ B), rel=1e-12)
+    assert M == pytest.approx(inverse @ B @ inverse, rel=1e-9)
+    step = 1e-6 * definite(6, 3)
+    change = linalg.trace_of_ratio(A + step, F) - linalg.trace_of_ratio(A - step, F)
+    assert change == pytest.approx(-2 * np.vdot(M, step), rel=1e-5)
+    assert linalg.trace_of_ratio(-A, F) == np.inf
+    assert linalg.trace_and_derivative(-A, F) == (np.inf, None)
+
+
+def test_singular_to_rounding():
+    assert not linalg.is_singular(np.array([1e-12, 1.0]))
+    assert linalg.is_singular(np.array([1e-16, 1.0]))
+    assert linalg.is_singular(np.array([0.0, 0.0]))
+
+
+def test_reciprocal_condition_does_not_depend_on_units():
+    A = definite(5)
+    scale = 10.0 ** np.arange(-10, 10, 4)
+    scaled = A * np.outer(scale, scale)
+    rcond = linalg.reciprocal_condition(A)
+    assert 0 < rcond <= 1
+    assert linalg.reciprocal_condition(scaled) == pytest.approx(rcond, rel=1e-6)
+    assert linalg.reciprocal_condition(np.eye(4) * 1e-30) == pytest.approx(1)
+    assert linalg.reciprocal_condition(-np.eye(2)) == 0
+    assert linalg.reciprocal_condition(np.diag([1.0, 0.0])) == 0
+    assert linalg.reciprocal_condition(semidefinite(5, 2)) < 1e-14
