@@ -14,7 +14,7 @@ def registry_sources(root):
 
 class Generated(SphinxDirective):
     """Subclasses say what to parse, ``markdown(root)``, and what it is made from,
-    ``sources(root)``: the page is built anew when one of these changes."""
+    ``sources(root)``: the page is built again when one of these changes."""
 
     def run(self):
         root = Path(self.env.srcdir)

@@ -12,7 +12,6 @@ of the notebook. Its alternative text is that of the cell, unless the directive 
 """
 
 import hashlib
-import json
 import os
 from base64 import b64decode
 from pathlib import Path
@@ -22,12 +21,14 @@ from docutils.parsers.rst import directives
 from myst_nb.ext.glue.directives import PasteFigureDirective
 from sphinx.directives.patches import Figure
 
+from firal.companion import checkout
+
 PNG = "application/papermill.record/image/png"
 
 
 def glued_figure(notebook, key):
     """PNG and alternative text of the figure that a cell glued under this key, or None."""
-    for cell in json.loads(notebook.read_text(encoding="utf8"))["cells"]:
+    for cell in checkout.cells(notebook):
         for output in cell.get("outputs", []):
             record = output.get("metadata", {}).get("scrapbook", {})
             if record.get("name") == key and PNG in output["data"]:

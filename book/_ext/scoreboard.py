@@ -31,7 +31,10 @@ GROUPS = {
 
 
 def outcomes(root):
-    """(entry, records, verdict) of every claim, in the order of the registry."""
+    """(entry, records, verdict) of every claim, in the order of the registry.
+
+    Three directives ask for it in every build; ``checkout`` parses each notebook once.
+    """
     records = {}
     for notebook in sorted((root / "notebooks").glob("*.ipynb")):
         for record in claims.recorded(notebook):

@@ -2,7 +2,7 @@
 
 import sys
 
-from currency import ROOT
+from freshness import ROOT
 
 sys.path.insert(0, str(ROOT / "book" / "_ext"))
 from glue_figure import glued_figure  # noqa: E402

@@ -1,18 +1,17 @@
-"""Execute every notebook anew and report what changed against the committed results.
+"""Execute every notebook again and report what changed against the committed results.
 
     python book/_tools/reproduce.py [--nb t01 ...] [--jobs 2]
 
 The committed notebooks stay as they are; the new ones go to ``_build/reproduce``. The exit code
 is 0 when every verdict is the committed one, also where numbers moved. Notebooks whose data are
-absent, or that take hours and are not named, are left out with the reason.
+absent are left out with the reason.
 """
 
 import argparse
 import os
 import sys
 
-from currency import ROOT
-from needs import cost, is_named
+from freshness import ROOT
 from run_notebooks import able_to_run, choose, run_all
 
 from firal.companion import claims
@@ -21,9 +20,9 @@ OUT = ROOT / "_build" / "reproduce"
 
 
 def compare(committed, new):
-    """Lines on what changed between two lists of records, and whether a verdict did.
+    """Lines on what changed between two lists of checks, and whether a verdict did.
 
-    Records are matched by claim, words and side; repeated ones by their order.
+    Checks are matched by claim, words and side; repeated ones by their order.
     """
     lines, verdict_changed = [], False
     old_by_key, new_by_key = keyed(committed), keyed(new)
@@ -47,24 +46,13 @@ def compare(committed, new):
 
 
 def keyed(records):
-    """Records by (claim, words, side, number of earlier records with the same three)."""
+    """Checks by (claim, words, side, number of earlier ones with the same three)."""
     seen, result = {}, {}
     for record in records:
         base = (record.id, record.what, record.printed)
         seen[base] = seen.get(base, 0) + 1
         result[(*base, seen[base])] = record
     return result
-
-
-def without_the_long_ones(notebooks, patterns):
-    """Leave out, with a line each, what takes hours and is not named."""
-    kept = []
-    for notebook in notebooks:
-        if cost(notebook) and not is_named(notebook, patterns):
-            print(f"  {notebook.stem}: left out, {cost(notebook)}")
-        else:
-            kept.append(notebook)
-    return kept
 
 
 def main():
@@ -78,7 +66,7 @@ def main():
     except ValueError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
-    notebooks = able_to_run(without_the_long_ones(notebooks, options.nb))
+    notebooks = able_to_run(notebooks)
     failed = run_all(notebooks, profile=None, out=OUT, jobs=options.jobs) if notebooks else {}
     total, changed, verdicts = 0, 0, 0
     for notebook in notebooks:

@@ -1,13 +1,13 @@
 """Execute notebooks with papermill, two at a time, and store them clean.
 
     python book/_tools/run_notebooks.py                       the stale ones, in place
-    python book/_tools/run_notebooks.py --nb t01 --force      one of them, anew
+    python book/_tools/run_notebooks.py --nb t01 --force      one of them, also if current
     python book/_tools/run_notebooks.py --profile smoke --out _build/smoke/notebooks
     python book/_tools/run_notebooks.py --nb t01 --out _build/mine -p SEED 7
 
 A notebook is replaced only after it ran to its end. So a failure or Ctrl-C never damages a stored
-notebook, and what is finished stays finished. Notebooks whose data are absent, or that take hours
-and are not named, are left out with the reason (``needs.py``).
+notebook, and what is finished stays finished. Notebooks whose data are absent are left out with the
+reason (``needs.py``). A notebook that reads the outputs of others runs after them.
 """
 
 import argparse
@@ -15,14 +15,15 @@ import os
 import re
 import sys
 import time
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 import nbformat
 import papermill
 import yaml
-from currency import KEY, ROOT, is_current, stamp
-from needs import cost, is_named, missing_data, stored_profile
+from freshness import KEY, ROOT, input_graph, is_current, stamp, with_dependents
+from needs import missing_data, stored_profile
 from papermill.exceptions import PapermillExecutionError
 from tqdm import tqdm
 
@@ -73,6 +74,8 @@ def execute(source, target, profile, parameters):
     stored = stored_profile(source.stem)  # what the notebook's own parameters cell says
     if profile not in (None, stored):
         parameters = {"PROFILE": profile, **parameters}
+    # Before the kernel starts: a file that is edited during the run makes the notebook stale.
+    mark = None if parameters else stamp(nbformat.read(source, 4), source.stem, stored)
     # Without parameters papermill injects no cell: the committed notebooks are run this way.
     notebook = papermill.execute_notebook(
         str(source),
@@ -86,13 +89,18 @@ def execute(source, target, profile, parameters):
     )
     clean(notebook)
     notebook.metadata.pop(KEY, None)  # the stamp of the stored outputs is not that of these
-    if not parameters:
-        stamp(notebook, source.stem, stored)
+    if mark:
+        notebook.metadata[KEY] = mark
     target.parent.mkdir(parents=True, exist_ok=True)
+    write(notebook, target)
+    return time.perf_counter() - start
+
+
+def write(notebook, target):
+    """Replace a notebook at once, so that no half of it is ever left."""
     scratch = target.with_suffix(".tmp")
     nbformat.write(notebook, scratch)
     os.replace(scratch, target)
-    return time.perf_counter() - start
 
 
 def choose(patterns, folder=ROOT / "notebooks"):
@@ -132,25 +140,39 @@ def run_all(notebooks, *, profile, out=None, parameters=None, jobs=2):
     Shows progress, returns {name: error} of those that failed.
     """
     os.environ.update(ENVIRONMENT)
-    failed = {}
+    graph = input_graph(notebooks)
+    order = TopologicalSorter(graph)
+    order.prepare()
+    failed, running = {}, {}
     title = "stored profiles" if profile is None else f"profile {profile}"
     with (
         tqdm(total=len(notebooks), unit="notebook", desc=title) as bar,
         ProcessPoolExecutor(jobs) as pool,
     ):
-        running = {
-            pool.submit(execute, n, (out or n.parent) / n.name, profile, parameters or {}): n.stem
-            for n in notebooks
-        }
+
+        def finish(notebook, line, error=None):
+            if error is not None:
+                failed[notebook.stem] = error
+            bar.write(f"  {notebook.stem}: {line}")
+            bar.update()
+            order.done(notebook)
+
         try:
-            for future in as_completed(running):
-                name = running[future]
-                try:
-                    bar.write(f"  {name}: {future.result():.1f} s")
-                except Exception as error:
-                    failed[name] = plain(error)
-                    bar.write(f"  {name}: FAILED, {failed[name]}")
-                bar.update()
+            while order.is_active():
+                for n in order.get_ready():
+                    broken = sorted(i.stem for i in graph[n] if i.stem in failed)
+                    if broken:
+                        reason = f"it reads {', '.join(broken)}, which failed"
+                        finish(n, f"not executed, {reason}", reason)
+                    else:
+                        target = (out or n.parent) / n.name
+                        running[pool.submit(execute, n, target, profile, parameters or {})] = n
+                for future in wait(running, return_when=FIRST_COMPLETED).done:
+                    n = running.pop(future)
+                    try:
+                        finish(n, f"{future.result():.1f} s")
+                    except Exception as error:
+                        finish(n, f"FAILED, {plain(error)}", plain(error))
         except KeyboardInterrupt:
             pool.shutdown(wait=False, cancel_futures=True)
             raise
@@ -166,20 +188,22 @@ def able_to_run(notebooks):
     return [n for n in notebooks if not missing[n]]
 
 
-def to_refresh(notebooks, patterns, force=False):
-    """Stale notebooks to execute in place; says which stale ones keep their outputs, and why."""
-    chosen = []
+def to_refresh(notebooks, force=False):
+    """What to execute in place: the stale notebooks, and those that read them.
+
+    Says which stale ones keep their outputs, and why.
+    """
+    stale = []
     for notebook in notebooks:
         if not force and is_current(notebook, stored_profile(notebook)):
             continue
         reason = missing_data(notebook)
-        if not is_named(notebook, patterns):
-            reason = cost(notebook) or reason
         if reason:
             print(f"  {notebook.stem}: not current, keeps its stored outputs: {reason}")
         else:
-            chosen.append(notebook)
-    return chosen
+            stale.append(notebook)
+    readers = with_dependents(stale, notebooks)
+    return [n for n in readers if n in stale or not missing_data(n)]
 
 
 def arguments():
@@ -210,18 +234,21 @@ def main():
         return 2
     out = options.out.resolve() if options.out else None
     if out is None:
-        chosen = to_refresh(notebooks, options.nb, options.force)
+        chosen = to_refresh(notebooks, options.force)
     else:
         chosen = able_to_run(notebooks)
     if not chosen:
-        print("nothing to execute" + (": all that can run is current" if out is None else ""))
+        print(
+            "nothing to execute"
+            + (": all notebooks that can run are current" if out is None else "")
+        )
         return 0
     try:
         failed = run_all(
             chosen, profile=options.profile, out=out, parameters=parameters, jobs=options.jobs
         )
     except KeyboardInterrupt:
-        print("interrupted: what had finished is kept, the next run goes on from there")
+        print("interrupted: finished notebooks are kept, the next run executes the others")
         return 130
     if failed:
         print(f"{len(failed)} of {len(chosen)} notebooks failed: {', '.join(failed)}")

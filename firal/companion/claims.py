@@ -12,11 +12,13 @@ not raise: this is how ``make reproduce`` can list every verdict that changed.
 
 from __future__ import annotations
 
-import json
 import operator
 import os
+from functools import lru_cache
 from pathlib import Path
 from typing import NamedTuple
+
+from firal.companion import checkout
 
 MIME = "application/vnd.firal.claim+json"
 STATUSES = ("holds", "holds-corrected", "differs")
@@ -34,7 +36,7 @@ class ClaimError(AssertionError):
     """A check came out other than the registry expects."""
 
 
-class Record(NamedTuple):
+class Check(NamedTuple):
     """One executed check: what was measured, against what, and how it came out."""
 
     id: str
@@ -47,7 +49,7 @@ class Record(NamedTuple):
     as_expected: bool
 
     def line(self) -> str:
-        """The record as the single line a notebook shows."""
+        """The check as the single line a notebook shows."""
         number = "measured" if self.measured is None else f"{self.measured:g}"
         subject = " (as printed in the paper)" if self.printed else ""
         verdict = "holds" if self.passed else "fails"
@@ -57,31 +59,28 @@ class Record(NamedTuple):
         return f"{self.id}{subject} | {self.what} | {comparison} | {verdict}"
 
     def bundle(self) -> dict:
-        """The record as a notebook stores it."""
+        """The check as a notebook stores it."""
         return {"text/plain": self.line(), MIME: self._asdict()}
 
 
 def registry(path=None) -> dict[str, dict]:
     """All claims of ``book/claims.yml`` by id, in the order of the file.
 
-    Without a path the file is looked for in ``book/`` of this folder and its parents, so that
-    it is found from the repository root and from ``notebooks/`` alike.
+    Without a path it is the file of the repository that the working folder is in, so that it is
+    found from the repository root and from ``notebooks/`` alike. The entries are shared between
+    calls: do not change them.
     """
+    path = checkout.root() / "book" / "claims.yml" if path is None else Path(path)
+    return _entries(path.read_text(encoding="utf8"))
+
+
+@lru_cache(maxsize=4)
+def _entries(text):
+    """Parsed once per version of the file: a notebook asks at every check."""
     import yaml  # a dependency of the book, not of the module
 
-    if path is None:
-        here = Path.cwd()
-        candidates = [folder / "book" / "claims.yml" for folder in (here, *here.parents)]
-        found = [file for file in candidates if file.is_file()]
-        if not found:
-            raise ValueError(
-                "book/claims.yml was not found in the working folder or above it: "
-                "run the notebook from inside the firal repository"
-            )
-        path = found[0]
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)  # the C one is ten times faster
-    entries = yaml.load(Path(path).read_text(encoding="utf8"), Loader=loader)
-    return {entry["id"]: entry for entry in entries}
+    return {entry["id"]: entry for entry in yaml.load(text, Loader=loader)}
 
 
 def check(claim_id, measured, relation, reference, *, what, digits=None, printed=False):
@@ -114,7 +113,7 @@ def check(claim_id, measured, relation, reference, *, what, digits=None, printed
     passed = bool(RELATIONS[relation](value, float(reference)))
     printed = bool(printed or expected == "differs")
     should_pass = expected == "holds" or (expected == "holds-corrected" and not printed)
-    record = Record(
+    record = Check(
         id=claim_id,
         what=str(what),
         measured=None if digits is None else float(f"{value:.{digits}g}"),
@@ -142,16 +141,9 @@ def _show(record):
         display(record.bundle(), raw=True)
 
 
-def recorded(notebook_path) -> list[Record]:
-    """The records stored in an executed notebook, in the order of its cells."""
-    notebook = json.loads(Path(notebook_path).read_text(encoding="utf8"))
-    bundles = (
-        output["data"][MIME]
-        for cell in notebook["cells"]
-        for output in cell.get("outputs", [])
-        if MIME in output.get("data", {})
-    )
-    return [Record(**bundle) for bundle in bundles]
+def recorded(notebook_path) -> list[Check]:
+    """The checks stored in an executed notebook, in the order of its cells."""
+    return [Check(**found) for found in checkout.displayed(notebook_path, MIME)]
 
 
 def verdict(records) -> str:

@@ -16,9 +16,18 @@ PROFILES = ("smoke", "book", "paper")
 # notebook -> the prepared file it needs (``firal.data.datasets``), absent on a fresh machine
 DATA = {"e12": "mnist60k", "e13": "cifar10", "e14": "imagenet50"}
 
-# notebook -> profile of the committed outputs, where it is not ``book``, and what that costs
+# notebook -> profile of the committed outputs, where it is not ``book``
 STORED = {"e14": "paper"}
-CPU_HOURS = {"e14": 5}
+
+# notebook -> what it reads: other notebooks (their stored outputs), and files of the repository.
+# ``stored`` refuses to read anything else. Changed inputs make a notebook stale, and inputs are
+# executed first.
+INPUTS = {
+    "e11": ("e10",),
+    "e14": ("notebooks/data/e14_imagenet50.npz",),
+    "e16": ("e12", "e13", "e14"),
+    "t16": ("benchmarks/cost.csv",),
+}
 
 # knob -> (smoke, book, paper)
 SIZES = {
@@ -212,6 +221,7 @@ SIZES = {
         "rounds": (2, 3, 4),
         "leaking_trials": (2, 4, 2),
         "leaking_rounds": (1, 1, 1),
+        "recompute": (False, False, False),
     },
     "e15": {
         "seed": (0, 0, 0),

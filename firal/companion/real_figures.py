@@ -36,11 +36,14 @@ def accuracy_curves(ax, records, all_labels):
     return ax
 
 
-def stored_curves(ax, table, all_labels):
-    """``accuracy_curves`` of a table read by ``firal.companion.stored``, without a legend."""
+def stored_curves(ax, table):
+    """``accuracy_curves`` of a table read by ``firal.companion.stored``, without a legend.
+
+    The table was published with the fact ``all_labels``.
+    """
     names = {label: name for name, (label, *_) in METHODS.items()}
     found = {names[shown]: numbers.T for shown, numbers in table.rows.items()}
-    return _curves(ax, table.labels, found, all_labels)
+    return _curves(ax, table.labels, found, table.facts["all_labels"])
 
 
 def paired_panel(ax, differences, against="firal"):
@@ -155,30 +158,42 @@ def strategy_table(records, field="accuracy", digits=3):
     ``field`` is any number of a record: "accuracy", "classes", "new_classes", "fir", "seconds".
     """
     mean, error = (_by_labels(records, field, how) for how in ("mean", "sem"))
-    table = pd.DataFrame(
-        {
-            n: [f"{a:.{digits}f} ± {e:.{digits}f}" for a, e in zip(mean[n], error[n], strict=True)]
-            for n in mean.columns
-        },
-        index=[METHODS[name][0] for name in mean.index],
-    )
-    table.columns.name = f"{field.replace('_', ' ')} at labels"
-    return table
+    found = {
+        name: [(f"{a:.{digits}f}", f"{e:.{digits}f}") for a, e in zip(*pair, strict=True)]
+        for name, *pair in zip(mean.index, mean.to_numpy(), error.to_numpy(), strict=True)
+    }
+    corner = f"{field.replace('_', ' ')} at labels"
+    return _table(found, mean.columns, "{} ± {}", corner)
 
 
 def difference_table(differences):
     """Paired differences in points with their intervals: strategies by number of labels."""
-    table = pd.DataFrame([d for d in differences if d.round > 0])
-    table["text"] = [
-        f"{100 * d.mean:+.1f} ({100 * d.low:+.1f} .. {100 * d.high:+.1f})"
-        for d in differences
-        if d.round > 0
-    ]
-    out = table.pivot(index="strategy", columns="n_labels", values="text")
-    out = out.loc[list(dict.fromkeys(table["strategy"]))]
-    out.index = [METHODS[name][0] for name in out.index]
-    out.columns.name = "points at labels"
-    return out
+    after = [d for d in differences if d.round > 0]
+    found = {}
+    for d in after:
+        shown = tuple(f"{100 * value:+.1f}" for value in (d.mean, d.low, d.high))
+        found.setdefault(d.strategy, []).append(shown)
+    labels = list(dict.fromkeys(d.n_labels for d in after))
+    return _table(found, labels, "{} ({} .. {})", "points at labels")
+
+
+def _table(found, labels, form, corner):
+    """Strategies by numbers of labels, for ``found``: {name: the numbers of each cell as text}.
+
+    The numbers go along in ``attrs``, for ``stored.publish``; they are those that are shown.
+    """
+    found = {METHODS[name][0]: cells for name, cells in found.items()}
+    table = pd.DataFrame(
+        [[form.format(*cell) for cell in cells] for cells in found.values()],
+        index=list(found),
+        columns=labels,
+    )
+    table.columns.name = corner
+    table.attrs["numbers"] = {
+        shown: [[float(number) for number in cell] for cell in cells]
+        for shown, cells in found.items()
+    }
+    return table
 
 
 def _curves(ax, labels, found, all_labels):

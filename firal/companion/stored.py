@@ -1,60 +1,89 @@
-"""Results that executed notebooks hold, read back as numbers.
+"""What one notebook passes on to another, and the only way to read it.
 
 A notebook that puts the results of others side by side takes them from their stored outputs: it
-neither repeats hours of work nor has numbers typed in. Only what was shown is known, so the
-numbers are rounded as they were shown.
+neither repeats hours of work nor has numbers typed in. The notebook with the result shows its table
+by :func:`publish`, which stores the numbers as JSON beside the text; the other one reads them with
+:func:`table`. The numbers are rounded as they are shown, so text and JSON say the same.
+
+Every input is declared in ``profiles.INPUTS``, because a notebook is current only as long as its
+inputs are unchanged. Whatever is not declared is refused here.
 """
 
 from __future__ import annotations
 
-import json
-import re
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-NUMBER = r"[-+]?\d+(?:\.\d+)?"
+from firal.companion import checkout, profiles
+
+MIME = "application/vnd.firal.table+json"
 
 
 class Table(NamedTuple):
-    """A table of ``real_figures``: one row per strategy, one column per number of labels."""
+    """A published table: one row per strategy, one column per number of labels."""
 
     labels: list  # numbers of labels
     rows: dict  # strategy as shown -> (columns, numbers per cell)
+    facts: dict  # what else was published with it
 
 
-def table(notebook, corner):
-    """The first stored table whose corner says ``corner``, such as "points at labels".
+class Published:
+    """A table as it is displayed: the text and HTML of pandas, and the numbers as JSON."""
 
-    notebook: path of an executed .ipynb. A cell "-0.9 (-1.9 .. +0.0)" gives three numbers, a
-    cell "0.225 ± 0.003" two.
+    def __init__(self, frame, content):
+        self.frame, self.content = frame, content
+
+    def _repr_mimebundle_(self, include=None, exclude=None):
+        return {
+            "text/plain": repr(self.frame),
+            "text/html": self.frame._repr_html_(),
+            MIME: self.content,
+        }
+
+
+def publish(frame, name, **facts):
+    """Show a table of ``real_figures`` so that other notebooks can read its numbers.
+
+    ``name`` is unique in the notebook. ``facts`` are plain values that belong to the table, such
+    as ``data``, the SHA-256 of the prepared file that the numbers come from.
     """
-    for text in _texts(notebook):
-        head, *lines = text.splitlines() or [""]
-        if head.startswith(corner):
-            labels = [int(word) for word in head.removeprefix(corner).split()]
-            split = [re.split(r"\s{2,}", line.rstrip()) for line in lines]
-            rows = {name: np.array(list(map(_numbers, cells))) for name, *cells in split}
-            return Table(labels, rows)
-    raise ValueError(f"{Path(notebook).name} must hold a table {corner!r}, got none")
+    numbers = frame.attrs["numbers"]
+    if list(frame.index) != list(numbers) or any(
+        len(row) != len(frame.columns) for row in numbers.values()
+    ):
+        raise ValueError("publish needs a table as real_figures returns it, got a part of one")
+    labels = [int(n) for n in frame.columns]
+    return Published(frame, {"name": name, "labels": labels, "rows": numbers, "facts": facts})
 
 
-def printed(notebook, before):
-    """The first number that the notebook printed right after the text ``before``."""
-    for text in _texts(notebook):
-        if found := re.search(re.escape(before) + rf"\s*({NUMBER})", text):
-            return float(found[1])
-    raise ValueError(f"{Path(notebook).name} must print a number after {before!r}, got none")
+def table(notebook, name, *, reader) -> Table:
+    """The table that a notebook published under this name.
+
+    notebook, reader  short names such as "e12" and "e16": whose table, and who reads it
+    """
+    _check_declared(notebook, reader)
+    path = checkout.notebook_path(notebook)
+    found = [content for content in checkout.displayed(path, MIME) if content["name"] == name]
+    if len(found) != 1:
+        raise ValueError(
+            f"{path.name} must publish one table {name!r}, got {len(found)}: execute it first"
+        )
+    rows = {shown: np.array(row, dtype=float) for shown, row in found[0]["rows"].items()}
+    return Table(found[0]["labels"], rows, found[0]["facts"])
 
 
-def _numbers(cell):
-    return [float(number) for number in re.findall(NUMBER, cell)]
+def file(name, *, reader) -> Path:
+    """The path of a declared file, given relative to the root of the repository."""
+    _check_declared(name, reader)
+    return checkout.root() / name
 
 
-def _texts(notebook):
-    """Everything the notebook printed or shows as text, in order."""
-    cells = json.loads(Path(notebook).read_text(encoding="utf8"))["cells"]
-    for output in (o for cell in cells for o in cell.get("outputs", ())):
-        text = output.get("text", output.get("data", {}).get("text/plain", ""))
-        yield text if isinstance(text, str) else "".join(text)
+def _check_declared(name, reader):
+    declared = profiles.INPUTS.get(reader, ())
+    if name not in declared:
+        raise ValueError(
+            f"{reader} must not read {name}: profiles.INPUTS declares "
+            f"{', '.join(declared) or 'nothing'} for it. Add it there first"
+        )

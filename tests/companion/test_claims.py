@@ -81,10 +81,10 @@ def test_bad_calls_are_refused(shown, arguments, message):
 
 
 def test_the_line_and_the_json_tell_the_same():
-    record = claims.Record("prop-1", "slope", 1.02, "<=", 1.1, False, True, True)
+    record = claims.Check("prop-1", "slope", 1.02, "<=", 1.1, False, True, True)
     bundle = record.bundle()
     assert bundle["text/plain"] == "prop-1 | slope | 1.02 ≤ 1.1 | holds"
-    assert claims.Record(**bundle[claims.MIME]) == record
+    assert claims.Check(**bundle[claims.MIME]) == record
 
 
 def test_round_off_is_not_recorded(shown):
@@ -94,7 +94,7 @@ def test_round_off_is_not_recorded(shown):
 
 
 def test_recorded_reads_what_a_notebook_stored(tmp_path):
-    record = claims.Record("prop-1", "slope", 1.02, "<=", 1.1, False, True, True)
+    record = claims.Check("prop-1", "slope", 1.02, "<=", 1.1, False, True, True)
     output = {"output_type": "display_data", "data": record.bundle()}
     cells = [{"cell_type": "markdown"}, {"cell_type": "code", "outputs": [output]}]
     path = tmp_path / "n.ipynb"
@@ -104,7 +104,7 @@ def test_recorded_reads_what_a_notebook_stored(tmp_path):
 
 def test_verdicts():
     def record(passed, printed=False):
-        return claims.Record("x", "", None, "<", 1.0, printed, passed, True)
+        return claims.Check("x", "", None, "<", 1.0, printed, passed, True)
 
     assert claims.verdict([]) == "not reached"
     assert claims.verdict([record(True)]) == "holds"
@@ -115,3 +115,29 @@ def test_without_a_registry_the_error_says_where_to_run(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(ValueError, match="inside the firal repository"):
         claims.check("prop-1", 1, "<", 2, what="x")
+
+
+def test_the_registry_is_parsed_once_per_version(shown, tmp_path, monkeypatch):
+    import yaml
+
+    parsed = []
+    load = yaml.load
+    monkeypatch.setattr(yaml, "load", lambda *a, **k: parsed.append(1) or load(*a, **k))
+    file = tmp_path / "book" / "claims.yml"
+    file.write_text("- {id: once-1, expected: holds}\n")
+    for _ in range(3):
+        claims.check("once-1", 0, "<", 1, what="x")
+    assert len(parsed) == 1
+    file.write_text("- {id: once-2, expected: holds}\n")
+    assert list(claims.registry()) == ["once-2"] and len(parsed) == 2
+
+
+def test_a_notebook_is_parsed_once_per_version(tmp_path, monkeypatch):
+    parsed = []
+    loads = json.loads
+    monkeypatch.setattr(json, "loads", lambda text: parsed.append(1) or loads(text))
+    path = tmp_path / "n.ipynb"
+    path.write_text('{"cells": [], "once": 1}')
+    assert [claims.recorded(path) for _ in range(3)] == [[], [], []] and len(parsed) == 1
+    path.write_text('{"cells": [], "once": 2}')
+    assert claims.recorded(path) == [] and len(parsed) == 2

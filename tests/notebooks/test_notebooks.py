@@ -5,7 +5,7 @@ import re
 
 import pytest
 from conftest import ROOT
-from currency import is_current
+from freshness import is_current
 from needs import missing_data, stored_profile
 
 PATHS = sorted((ROOT / "notebooks").glob("*.ipynb"))
