@@ -27,6 +27,8 @@ LAYERS = (
     {"companion"},
 )
 
+RANK = {name: k for k, group in enumerate(LAYERS) for name in group}
+
 # Import names that differ from the name of the package.
 PACKAGES = {
     "IPython": "ipython",
@@ -74,8 +76,7 @@ def imports(module, file, modules):
 
 
 def rank(module):
-    layer = module.split(".")[1] if "." in module else module
-    return next(k for k, group in enumerate(LAYERS) if layer in group)
+    return RANK[module.split(".")[1] if "." in module else module]
 
 
 def upward_imports(root):

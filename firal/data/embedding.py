@@ -31,8 +31,8 @@ from scipy.sparse.linalg import eigsh
 from threadpoolctl import threadpool_limits
 
 from firal.common import checks
+from firal.common.blocks import pool_blocks
 from firal.common.progress import reporter
-from firal.model.hessians import pool_blocks
 
 DENSE = 400  # up to this many points the whole spectrum is computed
 DISTANCE_BYTES = 64 * 2**20  # distances held at a time, per thread
