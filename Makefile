@@ -12,7 +12,7 @@ BUILD    = $(VENV)/bin/jupyter-book build $(STAGE) -W -n --keep-going
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
 .DEFAULT_GOAL := help
-.PHONY: help install book html test lint smoke paper reproduce bench data pdf clean
+.PHONY: help install book html test lint smoke paper reproduce restamp bench data pdf clean
 
 help:  ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -60,8 +60,11 @@ test: lint smoke html  ## style, smoke runs, book build, unit and property tests
 paper: install  ## run all notebooks at the size of the paper, into _build/paper
 	@$(TOOLS)/run_notebooks.py --nb $(NB) --profile paper --out _build/paper/notebooks
 
-reproduce: install  ## execute everything anew and report which recorded results changed
+reproduce: install  ## execute everything again and report which recorded results changed
 	@$(TOOLS)/reproduce.py --nb $(NB)
+
+restamp: install  ## execute what is not current; where no output differs, mark it as current
+	@$(TOOLS)/restamp.py --nb $(NB)
 
 bench: install  ## measure speed and memory, as ratios in one run
 	@for b in benchmarks/bench_*.py; do $(PY) $$b || exit 1; done
