@@ -7,37 +7,42 @@
 **The model.** Both strategies measure information in a multinomial logistic regression. If ``clf``
 is a ``SklearnClassifier`` around scikit-learn's ``LogisticRegression``, or around a pipeline that
 ends in one, that model is used: its coefficients, and the features as its last step sees them.
-Any other classifier is only asked for its classes, and a regression is fitted here to the labeled
-points: columns standardized over X, a column of ones appended, ``ridge`` as in ``firal.fit``.
+Any other classifier is only asked for its classes. A regression is then fitted to the labeled
+points as in :func:`firal.next_batch`, with the same picks: columns standardized over X, a column of
+ones appended, ``ridge`` as in ``firal.fit``.
 
 **The pool** is the candidates: the new labels are to serve them, and the picks are among them.
 
-**Cold start.** No label yet, or labels of one class only: there is no model, and the points nearest
-to the centers of ``batch_size`` clusters (K-means on standardized columns) are picked, with a
-warning. Nothing else is random.
+**Cold start.** Without labels of two classes there is no model. The points nearest to the centers
+of ``batch_size`` clusters (K-means on standardized columns) are picked, with a warning. Nothing
+else is random.
 
-**Utilities.** Row t holds the worth of every candidate when pick t was made, largest at the pick,
-NaN at points that are labeled, no candidates, or picked in an earlier row. FIRAL: the gain in the
-bound of Proposition 8. BAIT: the decrease of F(S) in the forward step that added the pick; a point
-of S that the backward steps removed later has 0 there, since S has it already. Cold start:
-minus the distance to center t.
+**Utilities.** Row t holds the worth of every candidate when pick t was made: largest at the pick,
+NaN at points that are labeled, are not candidates, or were picked in an earlier row. FIRAL: the
+gain in the bound of Proposition 8. BAIT: the decrease of F(S) in the forward step that added the
+pick; a point of S that the backward steps removed later has 0 there, since S has it already. Cold
+start: minus the distance to center t.
 """
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from copy import deepcopy
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
 from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from firal.common import checks
-from firal.loop import RIDGE
+from firal.engine.scaling import feature_map
 from firal.model.fitting import fit
 from firal.model.from_sklearn import theta_from_sklearn
+from firal.pipeline import RIDGE, why_no_model
 from firal.selection.bait import bait
 from firal.selection.end_to_end import select
 from firal.selection.ftrl import sparsify
@@ -65,23 +70,56 @@ class _InformationStrategy(SingleAnnotatorPoolQueryStrategy):
 
     def query(
         self,
-        X,
-        y,
-        clf,
-        fit_clf=True,
-        candidates=None,
-        batch_size=1,
-        return_utilities=False,
-    ):
-        """Rows to label next, and if asked for their utilities.
+        X: ArrayLike,
+        y: ArrayLike,
+        clf: SkactivemlClassifier,
+        fit_clf: bool = True,
+        candidates: ArrayLike | None = None,
+        batch_size: int = 1,
+        return_utilities: bool = False,
+    ) -> np.ndarray | tuple[np.ndarray, np.ndarray]:
+        """Pick the samples to label next.
 
-        X (n, d), y (n,) labels or ``missing_label``; clf a ``SkactivemlClassifier``, left as it is.
-        ``fit_clf=False`` takes its logistic regression as it has been fitted; True fits a copy to
-        the labeled points. ``candidates``: None for the unlabeled rows of X, or some of these rows,
-        or new samples (m, d). A batch larger than the pool is cut, with a warning.
+        Parameters
+        ----------
+        X : array_like of shape (n, d)
+            Samples, with or without a label.
+        y : array_like of shape (n,)
+            Labels, ``missing_label`` where there is none.
+        clf : SkactivemlClassifier
+            The classifier to be trained; it is left as it is.
+        fit_clf : bool, default True
+            Fit a copy of ``clf`` to the labeled samples. False takes its logistic regression as it
+            has been fitted.
+        candidates : array_like, optional
+            None for the unlabeled rows of X; or some of these rows; or new samples of shape (m, d).
+        batch_size : int, default 1
+            Number of samples to pick. A batch larger than the pool is cut, with a warning.
+        return_utilities : bool, default False
+            Return the utilities too.
 
-        Returns (batch_size,) rows of X, or of ``candidates`` if these are samples; and with
-        ``return_utilities=True`` also (batch_size, n) or (batch_size, m) utilities.
+        Returns
+        -------
+        rows : np.ndarray of shape (batch_size,)
+            Rows of X, or of ``candidates`` if these are samples.
+        utilities : np.ndarray of shape (batch_size, n) or (batch_size, m)
+            Only if asked for.
+
+        Raises
+        ------
+        ValueError
+            If a value is not finite, a candidate has a label, or a setting is out of range.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from firal.skactiveml import BAIT, FIRAL
+        >>> from skactiveml.classifier import ParzenWindowClassifier
+        >>> X = np.array([[0.0], [1.0], [5.0], [6.0], [9.0]])
+        >>> y = np.array([0, np.nan, 1, np.nan, np.nan])
+        >>> clf = ParzenWindowClassifier(classes=[0, 1])
+        >>> FIRAL().query(X, y, clf).tolist(), BAIT().query(X, y, clf).tolist()
+        ([1], [1])
         """
         X, y, candidates, batch_size, return_utilities = self._validate_data(
             X, y, candidates, batch_size, return_utilities, check_X_dict={"dtype": np.float64}
@@ -93,58 +131,81 @@ class _InformationStrategy(SingleAnnotatorPoolQueryStrategy):
         check_scalar(fit_clf, "fit_clf", bool)
         checks.number(self.ridge, "ridge", 0)
         pool, rows = self._transform_candidates(candidates, X, y, allow_only_unlabeled=True)
-        width = len(X)
-        if rows is None:
-            width, rows = len(pool), np.arange(len(pool))
+        width, table = len(X), X
+        if rows is None:  # the candidates are samples of their own
+            width, table, rows = len(pool), pool, np.arange(len(pool))
         if batch_size == 0:  # nothing left to pick: the base class has warned
             picks, worth = np.empty(0, dtype=int), np.empty((0, len(pool)))
         else:
-            picks, worth = self._batch(X, y, clf, fit_clf, pool, batch_size, return_utilities)
+            model = self._model(X, y, clf, fit_clf)
+            if model is None:
+                rng = np.random.default_rng(self.random_state_.randint(2**31 - 1))
+                picks, worth = _cold_start(feature_map(table).apply(pool), batch_size, rng)
+            else:
+                picks, worth = self._pick(model, pool, batch_size, return_utilities)
         if not return_utilities:
             return rows[picks]
         utilities = np.full((batch_size, width), np.nan)
         utilities[:, rows] = _largest_at_pick(worth, picks)
         return rows[picks], utilities
 
-    def _batch(self, X, y, clf, fit_clf, pool, batch_size, with_worth):
-        """Rows of the pool, and (batch_size, m) what every point was worth, if asked for."""
+    def _model(self, X, y, clf, fit_clf):
+        """The model to use; None, with a warning, if the labels are not enough for one."""
         known = is_labeled(y, self.missing_label_)
-        model = _model(X, y, known, clf, fit_clf, self.missing_label_, self.ridge)
-        if model is None:
-            seen = "no label yet" if not known.any() else "labels of one class only"
-            warnings.warn(
-                f"{seen}, so there is no model: this batch is chosen by K-means", stacklevel=3
-            )
-            rng = np.random.default_rng(self.random_state_.randint(2**31 - 1))
-            return _cold_start(pool, batch_size, rng)
-        features, theta = model
-        labeled = features(X[known]) if known.any() else None
-        return self._pick(features(pool), labeled, theta, batch_size, with_worth)
+        codes, n_classes = _codes(y, known, clf, self.missing_label_)
+        reason = why_no_model(codes)
+        found = None
+        if _has_logistic_regression(clf) and (reason is None or not fit_clf):
+            found = _their_model(X, y, clf, fit_clf)
+        if found is None and reason is not None:
+            warnings.warn(f"{reason}, so there is no model: K-means picks this batch", stacklevel=3)
+            return None
+        features, theta = found or _own_model(X, known, codes, n_classes, self.ridge)
+        return _Model(features, features(X[known]) if known.any() else None, theta)
+
+
+class _Model(NamedTuple):
+    """A logistic regression, and how its features are made."""
+
+    features: Callable  # from samples to features
+    labeled: np.ndarray | None  # features of the labeled samples
+    theta: np.ndarray
 
 
 class FIRAL(_InformationStrategy):
     """Query strategy: Algorithm 1 of the FIRAL paper, :func:`firal.select`.
 
-    ``eta``: None for the best of a grid, "theory", or a positive number, as in ``firal.select``.
-    ``ridge`` > 0: penalty of the regression, used only if ``clf`` is not a logistic regression.
-    ``missing_label``, ``random_state``: as everywhere in scikit-activeml; the latter decides
-    nothing but the cold start.
+    Parameters
+    ----------
+    eta : float, "theory" or None
+        As in ``firal.select``; None takes the best of a grid.
+    ridge : float
+        Penalty of the regression, > 0; used only if ``clf`` is not a logistic regression.
+    missing_label : object
+        What stands in y for no label.
+    random_state : int or RandomState, optional
+        Decides nothing but the cold start.
     """
 
-    def __init__(self, eta=None, ridge=RIDGE, missing_label=MISSING_LABEL, random_state=None):
+    def __init__(
+        self,
+        eta: float | str | None = None,
+        ridge: float = RIDGE,
+        missing_label: Any = MISSING_LABEL,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
         super().__init__(missing_label=missing_label, random_state=random_state)
         self.eta = eta
         self.ridge = ridge
 
-    def _pick(self, pool, labeled, theta, budget, with_worth):
-        best = select(pool, labeled, theta, budget, eta=self.eta)
+    def _pick(self, model, samples, budget, with_worth):
+        problem = model.features(samples), model.labeled, model.theta
+        best = select(*problem, budget, eta=self.eta)
         if not with_worth:
             return best.indices, None
         steps = []
         sparsify(  # the best run of ``select`` once more, now watched
-            pool,
-            labeled,
-            theta,
+            *problem,
             best.relaxation.z,
             budget,
             best.eta,
@@ -156,20 +217,33 @@ class FIRAL(_InformationStrategy):
 class BAIT(_InformationStrategy):
     """Query strategy: greedy forward and backward steps, :func:`firal.selection.bait.bait`.
 
-    ``prior`` > 0: weight of the pool's mean information, as in ``firal.bait``. ``ridge`` > 0:
-    penalty of the regression, used only if ``clf`` is not a logistic regression.
-    ``missing_label``, ``random_state``: as everywhere in scikit-activeml; the latter decides
-    nothing but the cold start.
+    Parameters
+    ----------
+    prior : float
+        Weight of the pool's mean information, > 0, as in ``bait``.
+    ridge : float
+        Penalty of the regression, > 0; used only if ``clf`` is not a logistic regression.
+    missing_label : object
+        What stands in y for no label.
+    random_state : int or RandomState, optional
+        Decides nothing but the cold start.
     """
 
-    def __init__(self, prior=1.0, ridge=RIDGE, missing_label=MISSING_LABEL, random_state=None):
+    def __init__(
+        self,
+        prior: float = 1.0,
+        ridge: float = RIDGE,
+        missing_label: Any = MISSING_LABEL,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
         super().__init__(missing_label=missing_label, random_state=random_state)
         self.prior = prior
         self.ridge = ridge
 
-    def _pick(self, pool, labeled, theta, budget, with_worth):
+    def _pick(self, model, samples, budget, with_worth):
+        problem = model.features(samples), model.labeled, model.theta
         if not with_worth:
-            return bait(pool, labeled, theta, budget, prior=self.prior), None
+            return bait(*problem, budget, prior=self.prior), None
         added, steps = [], []
 
         def watch(row, decrease):
@@ -177,7 +251,7 @@ class BAIT(_InformationStrategy):
             added.append(row)
             steps.append(decrease)
 
-        picks = bait(pool, labeled, theta, budget, prior=self.prior, watch=watch)
+        picks = bait(*problem, budget, prior=self.prior, watch=watch)
         return picks, np.array([steps[added.index(row)] for row in picks])
 
 
@@ -187,33 +261,26 @@ def _refuse_negative_rows(candidates):
         raise ValueError(f"candidates must be rows >= 0 of X, got {np.min(candidates)}")
 
 
-def _model(X, y, known, clf, fit_clf, missing_label, ridge):
-    """(function from samples to features, theta), or None if there is no model."""
-    codes = np.empty(0, dtype=int)
-    if known.any():
-        encoder = ExtLabelEncoder(classes=clf.classes, missing_label=missing_label)
-        codes = encoder.fit_transform(y)[known]
-    enough = len(np.unique(codes)) >= 2
-    if _has_logistic_regression(clf) and (enough or not fit_clf):
-        # a copy even without a fit: asking whether it is fitted may change it
-        clf = clone(clf).fit(X, y) if fit_clf else deepcopy(clf)
-        check_is_fitted(clf)
-        if clf.is_fitted_:  # if not, scikit-activeml has warned, and fits nothing
-            return _their_fit(clf.estimator_)
-    return _own_fit(X, known, codes, len(encoder.classes_), ridge) if enough else None
+def _codes(y, known, clf, missing_label):
+    """Labels of the known samples as 0..c-1, and c: the classes of ``clf``, or those that occur."""
+    if not known.any():
+        return np.empty(0, dtype=int), 0
+    encoder = ExtLabelEncoder(classes=clf.classes, missing_label=missing_label)
+    codes = encoder.fit_transform(y)[known]
+    return codes, len(encoder.classes_)
 
 
-def _has_logistic_regression(clf):
-    """Is it a wrapper of a LogisticRegression, or of a pipeline that ends in one?"""
-    if not isinstance(clf, SklearnClassifier):
-        return False
-    model = clf.estimator[-1] if isinstance(clf.estimator, Pipeline) else clf.estimator
-    return isinstance(model, LogisticRegression)
+def _their_model(X, y, clf, fit_clf):
+    """(function from samples to features, theta) of ``clf``, or None if it cannot be fitted.
 
-
-def _their_fit(model):
-    """The features are what the last step of a pipeline sees, and a 1 if it has an intercept."""
-    steps = []
+    The features are what the last step of a pipeline sees, and a 1 if it has an intercept.
+    """
+    # a copy even without a fit: asking whether it is fitted may change it
+    clf = clone(clf).fit(X, y) if fit_clf else deepcopy(clf)
+    check_is_fitted(clf)
+    if not clf.is_fitted_:  # scikit-activeml has warned, and fits nothing
+        return None
+    steps, model = [], clf.estimator_
     if isinstance(model, Pipeline):
         steps, model = model[:-1], model[-1]
     theta = theta_from_sklearn(model)
@@ -225,29 +292,25 @@ def _their_fit(model):
     return features, theta
 
 
-def _own_fit(X, known, codes, n_classes, ridge):
-    """Ridge regression on the labeled points: standardized columns and a column of ones."""
-    mean, deviation = _moments(X)
-
-    def features(samples):
-        return np.column_stack([(samples - mean) / deviation, np.ones(len(samples))])
-
+def _own_model(X, known, codes, n_classes, ridge):
+    """The same two of a ridge regression on the labeled samples, as in ``firal.next_batch``."""
+    features = feature_map(X).apply
     return features, fit(features(X[known]), codes, n_classes, ridge).theta
 
 
-def _cold_start(pool, batch_size, rng):
+def _has_logistic_regression(clf):
+    """Is it a wrapper of a LogisticRegression, or of a pipeline that ends in one?"""
+    if not isinstance(clf, SklearnClassifier):
+        return False
+    model = clf.estimator[-1] if isinstance(clf.estimator, Pipeline) else clf.estimator
+    return isinstance(model, LogisticRegression)
+
+
+def _cold_start(Z, batch_size, rng):
     """The points nearest to cluster centers, and minus the distance of every point to each."""
-    mean, deviation = _moments(pool)
-    Z = (pool - mean) / deviation
     centers = cluster_centers(Z, batch_size, rng)
     worth = np.array([-np.linalg.norm(Z - center, axis=1) for center in centers])
     return nearest_distinct(Z, centers), worth
-
-
-def _moments(X):
-    """Mean and standard deviation of every column; 1 for the deviation of a constant one."""
-    deviation = X.std(axis=0)
-    return X.mean(axis=0), np.where(deviation > 0, deviation, 1.0)
 
 
 def _largest_at_pick(worth, picks):

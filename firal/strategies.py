@@ -3,14 +3,17 @@
 All have the signature ``(pool, labeled, theta, budget, rng) -> rows``: pool (m, d) are the
 unlabeled points, labeled (n0, d) those with a label, theta (c-1, d) the current parameters, and
 the result (budget,) holds distinct rows of the pool. ``rng`` is a numpy.random.Generator; only
-``random`` and ``kmeans`` use it, so the other four give the same rows for the same data.
+``random`` and ``kmeans`` use it, so the other four give the same rows for the same data. The
+chapter *Real data* compares them.
 """
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import entr
 from threadpoolctl import threadpool_limits
 
@@ -20,24 +23,111 @@ from firal.selection.bait import bait
 from firal.selection.end_to_end import select
 
 
-def random(pool, labeled, theta, budget, rng):
-    """Rows drawn uniformly without replacement."""
+def random(
+    pool: ArrayLike,
+    labeled: ArrayLike | None,
+    theta: ArrayLike | None,
+    budget: int,
+    rng: np.random.Generator,
+) -> np.ndarray:
+    """Draw rows uniformly without replacement.
+
+    Parameters
+    ----------
+    pool : array_like of shape (m, d)
+        Unlabeled points; only their number matters.
+    labeled, theta : object
+        Not used.
+    budget : int
+        Number of rows to draw, ``1 <= budget <= m``.
+    rng : numpy.random.Generator
+        Source of randomness.
+
+    Returns
+    -------
+    np.ndarray of shape (budget,)
+        Distinct rows of the pool.
+
+    Raises
+    ------
+    ValueError
+        If the pool, the budget or the generator is not as said.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from firal.strategies import random
+    >>> sorted(random(np.zeros((3, 2)), None, None, 3, np.random.default_rng(0)).tolist())
+    [0, 1, 2]
+    """
     pool, budget = _pool(pool, budget)
     return checks.generator(rng).choice(len(pool), size=budget, replace=False)
 
 
-def kmeans(pool, labeled, theta, budget, rng):
-    """The pool points nearest to the centers of ``budget`` clusters of the pool.
+def kmeans(
+    pool: ArrayLike,
+    labeled: ArrayLike | None,
+    theta: ArrayLike | None,
+    budget: int,
+    rng: np.random.Generator,
+) -> np.ndarray:
+    """Pick the pool points nearest to the centers of ``budget`` clusters of the pool.
 
+    Parameters
+    ----------
+    pool : array_like of shape (m, d)
+        Unlabeled points, in columns of one scale.
+    labeled, theta : object
+        Not used.
+    budget : int
+        Number of clusters and of rows, ``1 <= budget <= m``.
+    rng : numpy.random.Generator
+        Source of randomness for the start of K-means.
+
+    Returns
+    -------
+    np.ndarray of shape (budget,)
+        Distinct rows of the pool, one per center.
+
+    Raises
+    ------
+    ValueError
+        If the pool, the budget or the generator is not as said.
+
+    Notes
+    -----
     A point already taken by an earlier center is passed over for the next nearest. Clusters:
     scikit-learn's KMeans, k-means++ start, best of 3; one thread, so that sums have one order.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from firal.strategies import kmeans
+    >>> pool = np.array([[0.0], [1.0], [2.0], [10.0], [11.0], [12.0]])
+    >>> sorted(kmeans(pool, None, None, 2, np.random.default_rng(0)).tolist())
+    [1, 4]
     """
     pool, budget = _pool(pool, budget)
     return nearest_distinct(pool, cluster_centers(pool, budget, rng))
 
 
-def cluster_centers(pool, budget, rng):
-    """(budget, d) centers of ``kmeans``."""
+def cluster_centers(pool: np.ndarray, budget: int, rng: np.random.Generator) -> np.ndarray:
+    """Centers of ``kmeans``.
+
+    Parameters
+    ----------
+    pool : np.ndarray of shape (m, d)
+        Points.
+    budget : int
+        Number of centers.
+    rng : numpy.random.Generator
+        Source of randomness; one integer is drawn from it.
+
+    Returns
+    -------
+    np.ndarray of shape (budget, d)
+        Centers. They repeat if the pool has fewer distinct points.
+    """
     from sklearn.cluster import KMeans  # importing it takes longer than the rest of the module
     from sklearn.exceptions import ConvergenceWarning
 
@@ -49,20 +139,157 @@ def cluster_centers(pool, budget, rng):
         return model.fit(pool).cluster_centers_
 
 
-def entropy(pool, labeled, theta, budget, rng):
-    """The points with the largest entropy -sum_y p(y|x) log p(y|x); ties go to the lower row."""
+def nearest_distinct(pool: np.ndarray, centers: np.ndarray) -> np.ndarray:
+    """For each center in turn, the nearest pool row not taken yet (the lower row of equals).
+
+    Parameters
+    ----------
+    pool : np.ndarray of shape (m, d)
+        Points.
+    centers : np.ndarray of shape (b, d)
+        Centers, at most m.
+
+    Returns
+    -------
+    np.ndarray of shape (b,)
+        Distinct rows of the pool.
+    """
+    taken = np.zeros(len(pool), dtype=bool)
+    rows = []
+    for center in centers:
+        distance = np.sum((pool - center) ** 2, axis=1)
+        distance[taken] = np.inf
+        rows.append(int(np.argmin(distance)))
+        taken[rows[-1]] = True
+    return np.array(rows)
+
+
+def entropy(
+    pool: ArrayLike,
+    labeled: ArrayLike | None,
+    theta: ArrayLike,
+    budget: int,
+    rng: np.random.Generator | None = None,
+) -> np.ndarray:
+    """Pick the points with the largest entropy of their class probabilities.
+
+    Parameters
+    ----------
+    pool : array_like of shape (m, d)
+        Unlabeled points.
+    labeled, rng : object
+        Not used.
+    theta : array_like of shape (c-1, d)
+        Parameters of the model.
+    budget : int
+        Number of rows, ``1 <= budget <= m``.
+
+    Returns
+    -------
+    np.ndarray of shape (budget,)
+        Distinct rows of the pool, largest entropy first; ties go to the lower row.
+
+    Raises
+    ------
+    ValueError
+        If the shapes disagree, a value is not finite, or the budget is out of range.
+
+    Notes
+    -----
+    The entropy of a point is ``-sum_y p(y|x) log p(y|x)``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from firal.strategies import entropy
+    >>> entropy(np.array([[4.0], [0.1], [-2.0]]), None, np.array([[1.0]]), 2).tolist()
+    [1, 2]
+    """
     p, budget = _predictions(pool, theta, budget)
     return np.argsort(-entr(p).sum(axis=1), kind="stable")[:budget]
 
 
-def var_ratios(pool, labeled, theta, budget, rng):
-    """The points with the smallest max_y p(y|x); ties go to the lower row."""
+def var_ratios(
+    pool: ArrayLike,
+    labeled: ArrayLike | None,
+    theta: ArrayLike,
+    budget: int,
+    rng: np.random.Generator | None = None,
+) -> np.ndarray:
+    """Pick the points whose most probable class is least probable.
+
+    Parameters
+    ----------
+    pool : array_like of shape (m, d)
+        Unlabeled points.
+    labeled, rng : object
+        Not used.
+    theta : array_like of shape (c-1, d)
+        Parameters of the model.
+    budget : int
+        Number of rows, ``1 <= budget <= m``.
+
+    Returns
+    -------
+    np.ndarray of shape (budget,)
+        Distinct rows of the pool, smallest ``max_y p(y|x)`` first; ties go to the lower row.
+
+    Raises
+    ------
+    ValueError
+        If the shapes disagree, a value is not finite, or the budget is out of range.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from firal.strategies import var_ratios
+    >>> var_ratios(np.array([[4.0], [0.1], [-2.0]]), None, np.array([[1.0]]), 2).tolist()
+    [1, 2]
+    """
     p, budget = _predictions(pool, theta, budget)
     return np.argsort(p.max(axis=1), kind="stable")[:budget]
 
 
-def firal(pool, labeled, theta, budget, rng):
-    """Algorithm 1 with its defaults; :func:`firal.select` also returns what it knows."""
+def relax_and_round(
+    pool: ArrayLike,
+    labeled: ArrayLike | None,
+    theta: ArrayLike,
+    budget: int,
+    rng: np.random.Generator | None = None,
+) -> np.ndarray:
+    """Pick points by FIRAL, Algorithm 1: solve the relaxed problem, then round it.
+
+    Parameters
+    ----------
+    pool : array_like of shape (m, d)
+        Unlabeled points.
+    labeled : array_like of shape (n0, d) or None
+        Points that already have a label.
+    theta : array_like of shape (c-1, d)
+        Parameters of the model.
+    budget : int
+        Number of rows, ``1 <= budget <= m``.
+    rng : object
+        Not used.
+
+    Returns
+    -------
+    np.ndarray of shape (budget,)
+        Distinct rows of the pool, in the order of the rounding.
+
+    Raises
+    ------
+    ValueError
+        As :func:`firal.select`, which also returns the certificates.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from firal.strategies import relax_and_round
+    >>> pool = np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0], [0.1, 0.1]])
+    >>> sorted(relax_and_round(pool, None, np.array([[0.5, -0.5]]), 2).tolist())
+    [0, 2]
+    """
     return select(pool, labeled, theta, budget).indices
 
 
@@ -72,8 +299,38 @@ STRATEGIES = {
     "entropy": entropy,
     "var-ratios": var_ratios,
     "bait": bait,
-    "firal": firal,
+    "firal": relax_and_round,
 }
+NEED_NO_MODEL = ("random", "kmeans")
+
+
+def named(strategy: str | Callable) -> tuple[str, Callable]:
+    """Name and function of a strategy.
+
+    Parameters
+    ----------
+    strategy : str or function
+        A key of ``STRATEGIES``, or a function with the signature of the strategies.
+
+    Returns
+    -------
+    name : str
+        The key, or the name of the function.
+    function : function
+        What to call.
+
+    Raises
+    ------
+    ValueError
+        If there is no such strategy.
+    """
+    if callable(strategy):
+        return getattr(strategy, "__name__", "custom"), strategy
+    if not isinstance(strategy, str) or strategy not in STRATEGIES:
+        raise ValueError(
+            f"strategy must be one of {', '.join(STRATEGIES)} or a function, got {strategy!r}"
+        )
+    return strategy, STRATEGIES[strategy]
 
 
 def _pool(pool, budget):
@@ -84,15 +341,3 @@ def _pool(pool, budget):
 def _predictions(pool, theta, budget):
     pool, budget = _pool(pool, budget)
     return softmax(pool, checks.parameters(theta, pool.shape[1])), budget
-
-
-def nearest_distinct(pool, centers):
-    """For each center in turn, the nearest pool row not taken yet (the lower row of equals)."""
-    taken = np.zeros(len(pool), dtype=bool)
-    rows = []
-    for center in centers:
-        distance = np.sum((pool - center) ** 2, axis=1)
-        distance[taken] = np.inf
-        rows.append(int(np.argmin(distance)))
-        taken[rows[-1]] = True
-    return np.array(rows)

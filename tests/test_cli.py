@@ -15,7 +15,7 @@ from sklearn.datasets import load_wine
 from sklearn.preprocessing import StandardScaler
 
 import firal
-from firal import cli
+from firal import cli, pipeline
 
 WINE = load_wine()
 NAMES = WINE.target_names[WINE.target]
@@ -75,6 +75,26 @@ def test_options_of_the_model_matter(folder, capsys):
     for option in options:
         code, rows, _ = run(capsys, *base, *option)
         assert code == 0 and len(set(rows)) == 6 and rows != usual, option
+
+
+def test_a_header_can_be_asserted_or_denied(folder, capsys):
+    X = np.round(WINE.data[:, :3], 2)
+    lines = [",".join(map(repr, x)) for x in X.tolist()]
+    (folder / "plain.csv").write_text("\n".join(lines))
+    (folder / "numbers.csv").write_text("\n".join([lines[0], *lines]))
+    base = ("--budget", 6)
+    np.save("three.npy", X)
+    expected = run(capsys, "three.npy", *base)[1]
+    assert run(capsys, "plain.csv", *base)[1] == expected
+    assert run(capsys, "plain.csv", *base, "--no-header")[1] == expected
+    assert "177 points" in run(capsys, "plain.csv", *base, "--header")[2]
+    assert run(capsys, "numbers.csv", *base, "--header")[1] == expected
+    (folder / "one.csv").write_text("\n".join(["0", *map(str, WINE.target)]))  # 0 is the header
+    options = ("three.npy", "--labeled", "one.csv", "--unlabeled", "2", *base)
+    code, _, err = run(capsys, *options)
+    assert code == 2 and err.endswith("(--header or --no-header)\n")
+    code, rows, err = run(capsys, *options, "--header")
+    assert code == 0 and set(WINE.target[rows]) == {2} and "130 labeled in 2 classes" in err
 
 
 def test_a_table_with_labels_and_ids_round_after_round(folder, capsys):
@@ -164,18 +184,22 @@ def frame(folder):
 
 
 def test_the_index_of_a_data_frame(frame, capsys):
-    code, rows, err = run(capsys, "frame.csv", "--budget", 6)
-    assert (code, rows) == (2, []) and "perhaps the index of a data frame: --ignore ''" in err
+    options = ("frame.csv", "--budget", 6)
+    code, rows, err = run(capsys, *options)
+    assert (code, rows) == (2, []) and "(--header or --no-header," in err
+    options += ("--header",)  # columns that are counted look like numbers
+    code, rows, err = run(capsys, *options)
+    assert (code, rows) == (2, []) and "got a column '', perhaps the index of a data frame" in err
+    assert err.endswith(" (--ignore, --id-column)\n")
     expected = run(capsys, "features.npy", "--budget", 6)[1]
-    assert run(capsys, "frame.csv", "--budget", 6, "--ignore", "")[1] == expected
-    assert run(capsys, "frame.csv", "--budget", 6, "--id-column", "", "--output", "p.csv")[0] == 0
+    assert run(capsys, *options, "--ignore", "")[1] == expected
+    assert run(capsys, *options, "--id-column", "", "--output", "p.csv")[0] == 0
     lines = (frame / "p.csv").read_text().splitlines()
     assert lines[0] == "rank,row,"
     assert lines[1] == f"1,{expected[0]},{expected[0] + 500}"
     lines = [f"{line},{label}" for line, label in zip(lines, ["label", *"abcabc"], strict=True)]
     (frame / "p.csv").write_text("\n".join(lines))  # labeled, and read again by names
-    options = ("--id-column", "", "--labeled", "p.csv", "--budget", 2)
-    code, rows, err = run(capsys, "frame.csv", *options)
+    code, rows, err = run(capsys, *options, "--id-column", "", "--labeled", "p.csv")
     assert code == 0 and "6 labeled in 3 classes" in err
 
 
@@ -186,7 +210,7 @@ def test_more_features_than_points_are_warned_about_once(folder, capsys, strateg
     options = ("wide.npy", "--labeled", "few.csv", "--budget", 3, "--strategy", strategy)
     code, rows, err = run(capsys, *options)
     assert code == 0 and rows == [3, 4, 5]
-    assert err.count("warning") == 1 and "tell nothing apart" in err and "by --pca" in err
+    assert err.count("warning") == 1 and "All points score equally" in err and "--pca" in err
     assert "warning" not in run(capsys, *options, "--pca", 5)[2]
 
 
@@ -215,9 +239,9 @@ def test_more_features_than_points_are_warned_about_once(folder, capsys, strateg
         ("features.npy --budget 3 --label-column y", "features.npy has no named columns, got y"),
         ("features.npy --budget 3 --ridge 0", "--ridge: must be a number > 0, got '0'"),
         ("features.npy --budget 3 --eta nan", "--eta: must be a number > 0, got 'nan'"),
-        ("features.npy --budget 3 --eta 2 --strategy bait", "--eta is for --strategy firal"),
+        ("features.npy --budget 3 --eta 2 --strategy bait", "--eta is an option of the strategy f"),
         ("features.npy --budget 3 --labeled labels.csv --eta theory", "needs a budget above 2 d~"),
-        ("features.npy --budget 3 --pca 14", "pca must be an integer in 1..13, got 14"),
+        ("features.npy --budget 3 --pca 14", "--pca must be an integer in 1..13, got 14"),
         ("features.npy --budget 3 --output labels.csv", "labels.csv exists"),
         ("features.npy --budget 3 --output no/picks.csv", "no folder no for --output"),
         ("nan.npy --budget 3", "got nan in row 5, column 1"),
@@ -319,7 +343,7 @@ def test_failures(folder, capsys, monkeypatch, error, code, message):
     def fails(*_, **__):
         raise error
 
-    monkeypatch.setattr(firal, "fit", fails)
+    monkeypatch.setattr(pipeline, "fit", fails)
     got, rows, err = run(capsys, "features.npy", "--labeled", "labels.csv", "--budget", 2)
     assert (got, rows) == (code, [])
     assert err.splitlines()[-1].startswith("firal: error: ") and message in err
@@ -327,7 +351,7 @@ def test_failures(folder, capsys, monkeypatch, error, code, message):
 
 def test_warnings_are_one_line(folder, capsys, monkeypatch):
     true = firal.fit
-    monkeypatch.setattr(firal, "fit", lambda *a: true(*a, max_iter=1))
+    monkeypatch.setattr(pipeline, "fit", lambda *a: true(*a, max_iter=1))
     options = ("features.npy", "--labeled", "labels.csv", "--budget", 2)
     code, rows, err = run(capsys, *options)
     assert code == 0 and len(rows) == 2
@@ -343,9 +367,9 @@ def test_the_bar(folder, capsys):
 
 
 def test_a_large_model_is_announced(folder, capsys, monkeypatch):
-    monkeypatch.setattr(cli, "LARGE", 10)
+    monkeypatch.setattr(pipeline, "LARGE", 10)
     err = run(capsys, "features.npy", "--labeled", "labels.csv", "--budget", 2)[2]
-    assert "the model has 28 parameters" in err and "--pca" in err
+    assert "firal: the model has 28 parameters" in err and "pca" in err
 
 
 def command(*arguments, **options):

@@ -5,16 +5,14 @@ import pytest
 import reference
 from scipy import stats
 
+from firal import loop
 from firal.loop import (
-    Record,
+    Round,
     active_learning,
     all_labels_accuracy,
     balanced_rows,
     compare,
     paired_differences,
-    read_run,
-    run_path,
-    write_run,
 )
 from firal.model.fitting import fit
 from firal.selection.end_to_end import select
@@ -203,7 +201,7 @@ def test_all_labels_accuracy():
 
 
 def record(strategy, trial, round_, accuracy):
-    return Record(strategy, trial, round_, 10, accuracy, 1.0, 3, 1, 0.0, np.array([0]), None, None)
+    return Round(strategy, trial, round_, 10, accuracy, 1.0, 3, 1, 0.0, np.array([0]), None, None)
 
 
 def test_paired_differences_against_scipy():
@@ -246,52 +244,118 @@ def test_random_as_function_equals_random_by_name():
     assert all(same(a, b) for a, b in zip(*runs, strict=True))
 
 
+CALLS = []  # (pool's first number, batch) of every call of ``counted``
+
+
+def counted(pool, labeled, theta, budget, rng):
+    """A strategy that leaves a trace."""
+    CALLS.append((pool[0, 0], budget))
+    return rng.choice(len(pool), budget, replace=False)
+
+
+@pytest.fixture
+def calls():
+    CALLS.clear()
+    return CALLS
+
+
+OPTIONS = dict(trials=2, rounds=2, batch=4, seed=3, strategies=("random", "firal", counted))
+
+
 def test_a_finished_run_is_read_not_repeated(tmp_path, monkeypatch):
     X, y = blobs()
-    options = dict(trials=2, batch=4, seed=3, strategies=("random", "firal"), store=tmp_path)
-    first = compare(X, y, rounds=2, **options)
-    assert len(list(tmp_path.iterdir())) == 4  # one file per strategy and trial, no leftovers
-    monkeypatch.setattr("firal.loop.active_learning", None)  # would fail if it were called
-    for rounds in (2, 1):  # fewer rounds are the beginning of more
-        again = compare(X, y, rounds=rounds, **options)
-        assert len(again) == 4 * (rounds + 1)
-        for a in again:
-            (b,) = [r for r in first if r[:3] == a[:3]]
-            for x, z in zip(a, b, strict=True):
-                assert (x is None) == (z is None) and (x is None or np.array_equal(x, z))
+    first = compare(X, y, store=tmp_path, **OPTIONS)
+    fresh = compare(X, y, **OPTIONS)
+    assert all(same(a, b) for a, b in zip(first, fresh, strict=True))
+    monkeypatch.setattr(loop, "active_learning", None)  # would fail if it were called
+    again = compare(X, y, store=tmp_path, **OPTIONS)
+    for a, b in zip(again, first, strict=True):
+        assert type(a) is Round and same(a, b) and a.seconds == b.seconds
+    assert compare(X.tolist(), y, store=tmp_path, **OPTIONS) is not None  # a list of lists
 
 
-@pytest.mark.parametrize("change", [{"rounds": 3}, {"batch": 3}, {"seed": 4}, {"ridge": 1e-2}])
-def test_a_kept_run_serves_only_the_same_settings(tmp_path, change):
+@pytest.mark.parametrize(
+    "change",
+    [
+        *({"rounds": 3}, {"batch": 3}, {"seed": 4}, {"ridge": 1e-2}, {"trials": [5]}),
+        *({"pool": 1e-9}, {"labels": 1}),
+    ],
+)
+def test_a_kept_run_serves_only_the_same_data_and_settings(tmp_path, calls, change):
     X, y = blobs()
-    options = dict(trials=1, rounds=2, batch=4, seed=3, strategies=("random",), store=tmp_path)
-    compare(X, y, **options)
-    plain = {k: v for k, v in {**options, **change}.items() if k != "store"}
-    kept, fresh = compare(X, y, **{**options, **change}), compare(X, y, **plain)
-    for a, b in zip(kept, fresh, strict=True):
-        assert a.n_labels == b.n_labels and np.array_equal(a.picked, b.picked)
-        assert a.accuracy == b.accuracy
+    options = {**OPTIONS, "strategies": (counted,)}
+    compare(X, y, store=tmp_path, **options)
+    done = len(calls)
+    change = dict(change)
+    X, y = X + change.pop("pool", 0), (y + change.pop("labels", 0)) % 3
+    options |= change
+    kept = compare(X, y, store=tmp_path, **options)
+    assert len(calls) > done
+    fresh = compare(X, y, **options)
+    assert all(same(a, b) for a, b in zip(kept, fresh, strict=True))
 
 
-def test_a_kept_run_is_named_by_all_it_depends_on(tmp_path):
+def test_another_function_of_the_same_name_is_another_strategy(tmp_path):
     X, y = blobs()
-    run = dict(strategy="random", trial=0, pool=X, labels=y, seed=3, batch=4, ridge=1e-3)
-    others = dict(strategy="bait", trial=1, pool=X + 1e-9, labels=y[::-1], seed=34, batch=5)
-    others |= dict(ridge=1e-3 + 1e-9)
-    changes = [{}, *({key: value} for key, value in others.items())]
-    changes += [{"pool": X.reshape(-1, 2)}, {"seed": 1, "batch": 12}, {"seed": 11, "batch": 2}]
-    assert len({run_path(tmp_path, **{**run, **change}) for change in changes}) == len(changes)
+
+    def lowest(pool, labeled, theta, budget, rng):
+        return np.arange(budget)
+
+    options = dict(trials=1, rounds=1, batch=4, seed=3, store=tmp_path)
+    first = compare(X, y, strategies=(lowest,), **options)
+
+    def lowest(pool, labeled, theta, budget, rng):
+        return np.arange(budget) + 1
+
+    second = compare(X, y, strategies=(lowest,), **options)
+    assert second[1].picked.tolist() != first[1].picked.tolist()
 
 
-def test_an_interrupted_write_leaves_no_run(tmp_path, monkeypatch):
-    def interrupted(file, **arrays):
-        file.write(b"half")
-        raise KeyboardInterrupt
+def test_an_interrupted_comparison_keeps_what_was_finished(tmp_path, calls, monkeypatch):
+    X, y = blobs()
+    options = {**OPTIONS, "strategies": (counted,), "trials": 4, "rounds": 1}
+    run = loop.active_learning
 
-    monkeypatch.setattr(np, "savez_compressed", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        write_run(tmp_path / "run.npz", [record("random", 0, 0, 0.5)])
-    assert read_run(tmp_path / "run.npz", 0) is None
+    def interrupted(*arguments, **settings):
+        if settings["trial"] == 2:
+            raise KeyboardInterrupt
+        return run(*arguments, **settings)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(loop, "active_learning", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            compare(X, y, store=tmp_path, **options)
+    assert len(calls) == 2
+    resumed = compare(X, y, store=tmp_path, **options)
+    assert len(calls) == 4
+    fresh = compare(X, y, **options)
+    assert all(same(a, b) for a, b in zip(resumed, fresh, strict=True))
+
+
+@pytest.mark.parametrize("damage", [b"", b"half", None])
+def test_a_damaged_run_is_repeated(tmp_path, calls, caplog, damage):
+    X, y = blobs()
+    options = {**OPTIONS, "strategies": (counted,)}
+    first = compare(X, y, store=tmp_path, **options)
+    for file in tmp_path.rglob("output.pkl"):
+        file.write_bytes(file.read_bytes()[:-99] if damage is None else damage)
+    done = len(calls)
+    again = compare(X, y, store=tmp_path, **options)
+    assert len(calls) == 2 * done and "Exception while loading results" in caplog.text
+    assert all(same(a, b) for a, b in zip(again, first, strict=True))
+    compare(X, y, store=tmp_path, **options)
+    assert len(calls) == 2 * done  # and is kept again
+
+
+def test_processes_share_the_store(tmp_path, monkeypatch):
+    rng = np.random.default_rng(0)
+    y = np.arange(5000) % 2
+    X = rng.normal(size=(5000, 30)) + y[:, None]  # 1.2 MB: memory-mapped in other processes
+    options = dict(trials=2, rounds=1, batch=2, seed=0, strategies=("random", "entropy"))
+    first = compare(X, y, jobs=2, store=tmp_path, **options)
+    monkeypatch.setattr(loop, "active_learning", None)
+    again = compare(X, y, jobs=1, store=tmp_path, **options)
+    assert all(same(a, b) for a, b in zip(first, again, strict=True))
 
 
 def test_trials_may_be_listed():

@@ -23,8 +23,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import firal
-from firal.loop import RIDGE
 from firal.model.from_sklearn import theta_from_sklearn
+from firal.pipeline import RIDGE
 from firal.selection.bait import bait
 from firal.strategies import kmeans
 
@@ -198,12 +198,12 @@ def test_without_a_fit_the_given_coefficients_count(strategy):
 
 
 @BOTH
-@pytest.mark.parametrize(("first", "said"), [([], "no label yet"), ([0, 20], "one class only")])
+@pytest.mark.parametrize(("first", "said"), [([], "no labels yet"), ([0, 20], "of one class")])
 @pytest.mark.parametrize("clf", [regression(), ParzenWindowClassifier(classes=[0, 1, 2])])
 def test_cold_start_is_k_means_on_standardized_columns(strategy, first, said, clf):
     X, y = iris(first)
     unlabeled = np.flatnonzero(np.isnan(y))
-    Z = (X[unlabeled] - X[unlabeled].mean(axis=0)) / X[unlabeled].std(axis=0)
+    Z = ((X - X.mean(axis=0)) / X.std(axis=0))[unlabeled]
     with pytest.warns(UserWarning, match=said):
         rows, utilities = strategy(random_state=0).query(
             X, y, clf, batch_size=6, return_utilities=True
@@ -332,7 +332,7 @@ def test_more_features_than_points_are_warned_about_once(strategy, return_utilit
         warnings.simplefilter("always")
         strategy().query(X, y, regression(), batch_size=2, return_utilities=return_utilities)
     (warning,) = [w for w in seen if issubclass(w.category, RuntimeWarning)]
-    assert "10 points with 21 features tell nothing apart" in str(warning.message)
+    assert "10 points with 21 features are linearly independent" in str(warning.message)
 
 
 @BOTH
@@ -358,7 +358,7 @@ def test_bad_settings_are_refused(strategy):
 def test_a_short_loop_labels_one_new_point_at_a_time(strategy):
     X, y = iris([])
     clf = SklearnClassifier(make_pipeline(StandardScaler(), LogisticRegression()), classes=range(3))
-    with pytest.warns(UserWarning, match="no label yet"):
+    with pytest.warns(UserWarning, match="no labels yet"):
         start = strategy(random_state=0).query(X, y, clf, batch_size=6)
     y[start] = SPECIES[start]
     for labeled in range(6, 16):
@@ -392,9 +392,10 @@ def test_points_that_are_equal_to_rounding_do_not_hide_the_pick():
 def test_the_examples_of_the_book_run_as_they_stand():
     text = (ROOT / "book" / "use.md").read_text(encoding="utf8")
     blocks = re.findall(r"^```python\n(.*?)^```$", text, re.DOTALL | re.MULTILINE)
-    assert len(blocks) == 2
+    assert len(blocks) == 3
     names = {}
     for block in blocks:
         exec(block, names)
+    assert len(names["batch"].rows) == 10 and not set(names["batch"].rows) & set(names["labels"])
     assert len(names["picked"]) == 10 and not set(names["picked"]) & set(names["labeled"])
     assert np.array_equal(names["rows"], names["picked"])

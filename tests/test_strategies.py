@@ -145,10 +145,10 @@ def test_kmeans_gives_distinct_rows_when_centers_share_a_neighbor():
     assert np.unique(rows).size == 5
 
 
-def test_firal_is_select():
+def test_relax_and_round_is_select():
     pool, labeled, theta = problem(2)
     expected = select(pool, labeled, theta, 6).indices
-    assert np.array_equal(strategies.firal(pool, labeled, theta, 6, None), expected)
+    assert np.array_equal(strategies.relax_and_round(pool, labeled, theta, 6, None), expected)
 
 
 @given(st.integers(0, 100_000))

@@ -8,7 +8,10 @@ needs room for the result only.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
+from numpy.typing import ArrayLike
 
 from firal.common import checks
 from firal.model.hessians import pool_blocks
@@ -17,54 +20,178 @@ BLOCK_BYTES = 32 * 2**20
 LARGEST = checks.LARGEST[np.dtype(np.float64)]
 
 
-def model_features(X, *, standardize=True, pca=None, intercept=True):
-    """(n, r) float64 features made of the (n, d) array X, which may be memory-mapped.
+class FeatureMap(NamedTuple):
+    """The affine map from columns to features, fixed by the points it was made from.
 
-    standardize   subtract the mean of every column and divide by its standard deviation (a
-                  constant column becomes 0)
-    pca           keep that many principal components of the (standardized) columns,
-                  1 <= pca <= d; with standardize they are given unit variance too
-    intercept     append a column of ones
-
-    Cost: n d for the scaling, n d^2 + d^3 for the components.
+    Attributes
+    ----------
+    shift : np.ndarray of shape (d,)
+        Subtracted from every row.
+    factor : np.ndarray of shape (d,) or (d, r), or None
+        What the shifted rows are multiplied by: one number per column, or a matrix.
+    intercept : bool
+        Whether a column of ones is appended.
     """
-    n, d = _shape(X)
+
+    shift: np.ndarray
+    factor: np.ndarray | None
+    intercept: bool
+
+    def apply(self, X: ArrayLike) -> np.ndarray:
+        """Features of the rows of X: these may be other points than the map was made from.
+
+        Parameters
+        ----------
+        X : array_like of shape (n, d)
+            Points with the same columns. A memory-mapped array is read in blocks.
+
+        Returns
+        -------
+        np.ndarray of shape (n, r) or (n, r + 1)
+            Features, float64.
+        """
+        X = as_numbers(X)
+        r = len(self.shift) if self.factor is None else self.factor.shape[-1]
+        out = np.ones((len(X), r + self.intercept))
+        for block in _blocks(X):
+            centered = _numbers(X, block) - self.shift
+            if self.factor is not None:
+                one_each = self.factor.ndim == 1
+                centered = centered * self.factor if one_each else centered @ self.factor
+            out[block, :r] = centered
+        return out
+
+
+def model_features(
+    X: ArrayLike, *, standardize: bool = True, pca: int | None = None, intercept: bool = True
+) -> np.ndarray:
+    """Bring the columns of a table to one scale, reduce them, and append an intercept.
+
+    Parameters
+    ----------
+    X : array_like of shape (n, d)
+        One row per point; may be memory-mapped.
+    standardize : bool, default True
+        Subtract the mean of every column and divide by its standard deviation. A column that is
+        constant to rounding becomes 0.
+    pca : int, optional
+        Keep that many principal components of the (standardized) columns, ``1 <= pca <= d``. With
+        ``standardize`` they are given unit variance too.
+    intercept : bool, default True
+        Append a column of ones.
+
+    Returns
+    -------
+    np.ndarray of shape (n, r) or (n, r + 1)
+        Features, float64, with ``r = d`` or ``r = pca``.
+
+    Raises
+    ------
+    ValueError
+        If X is not a table of finite numbers, or has fewer independent columns than ``pca``.
+
+    Notes
+    -----
+    Cost: ``n d`` for the scaling, ``n d^2 + d^3`` for the components. The chapter *Use it on your
+    own pool* says why the scale matters.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from firal.engine.scaling import model_features
+    >>> model_features(np.array([[1.0, 0.1], [3.0, 0.1], [2.0, 0.1], [2.0, 0.1]]))
+    array([[-1.41421356,  0.        ,  1.        ],
+           [ 1.41421356,  0.        ,  1.        ],
+           [ 0.        ,  0.        ,  1.        ],
+           [ 0.        ,  0.        ,  1.        ]])
+    """
+    return feature_map(X, standardize=standardize, pca=pca, intercept=intercept).apply(X)
+
+
+def feature_map(
+    X: ArrayLike, *, standardize: bool = True, pca: int | None = None, intercept: bool = True
+) -> FeatureMap:
+    """The map behind ``model_features``, for points that are not rows of X.
+
+    Parameters
+    ----------
+    X : array_like of shape (n, d)
+        Points that fix the means and deviations.
+    standardize, intercept : bool
+        As in ``model_features``.
+    pca : int, optional
+        As in ``model_features``.
+
+    Returns
+    -------
+    FeatureMap
+        ``feature_map(X).apply(X)`` equals ``model_features(X)``.
+
+    Raises
+    ------
+    ValueError
+        As in ``model_features``.
+    """
+    X = as_numbers(X)
+    d = X.shape[1]
     checks.boolean(standardize, "standardize")
-    checks.boolean(intercept, "intercept")
+    intercept = checks.boolean(intercept, "intercept")
     if pca is not None:
         pca = checks.integer(pca, "pca", 1, d)
-    if standardize or pca is not None:
-        shift, map_ = _affine_map(X, standardize, pca)
-    else:
-        _mean(X)  # checks that all numbers are finite and not huge
-        shift, map_ = np.zeros(d), None
-    r = d if map_ is None or map_.ndim == 1 else map_.shape[1]
-    out = np.ones((n, r + intercept))
-    for block in _blocks(X):
-        centered = _numbers(X, block) - shift
-        if map_ is not None:
-            centered = centered * map_ if map_.ndim == 1 else centered @ map_
-        out[block, :r] = centered
-    return out
+    mean = _mean(X)  # checks that all numbers are finite and not huge
+    if not standardize and pca is None:
+        return FeatureMap(np.zeros(d), None, intercept)
+    return FeatureMap(mean, _factor(X, mean, standardize, pca), intercept)
 
 
-def _affine_map(X, standardize, pca):
-    """Shift (d,), and what to multiply by: a factor per column (d,), or a matrix (d, pca)."""
-    mean = _mean(X)
+def as_numbers(X: ArrayLike) -> np.ndarray:
+    """X as an array of numbers with two dimensions; one that has a type is not copied.
+
+    Parameters
+    ----------
+    X : array_like of shape (n, d)
+        One row per point.
+
+    Returns
+    -------
+    np.ndarray of shape (n, d)
+        X itself, unless it had to be made an array first.
+
+    Raises
+    ------
+    ValueError
+        If it does not have two dimensions, is empty, is masked, or does not hold real numbers.
+    """
+    if not hasattr(X, "dtype"):
+        X = np.asarray(X)
+    if np.ma.is_masked(X):
+        raise ValueError(
+            f"features must have no masked entries, got {np.ma.count_masked(X)}: fill them first"
+        )
+    if X.ndim != 2 or 0 in X.shape or X.dtype.kind not in "biuf":
+        raise ValueError(
+            "features must be a table of numbers with one row per point, "
+            f"got an array of shape {X.shape} and type {X.dtype}"
+        )
+    return X
+
+
+def _factor(X, mean, standardize, pca):
+    """What to multiply the centered rows by: a number per column (d,), or a matrix (d, pca)."""
     spread = np.sqrt(_centered_mean(X, mean, lambda A: (A * A).sum(axis=0)))
     factor = np.ones(mean.size)
     if standardize:
         moving = spread > np.finfo(float).eps * np.abs(mean) * np.sqrt(len(X))
         factor = np.where(moving, 1 / np.where(moving, spread, 1), 0.0)
     if pca is None:
-        return mean, factor
+        return factor
     covariance = _centered_mean(X, mean, lambda A: A.T @ A)
     values, vectors = np.linalg.eigh(covariance * np.outer(factor, factor))
     values, vectors = values[::-1][:pca], vectors[:, ::-1][:, :pca]
     if values[-1] <= len(mean) * np.finfo(float).eps * values[0]:
         rank = int(np.sum(values > len(mean) * np.finfo(float).eps * values[0]))
         raise ValueError(f"pca must be at most {rank}, the rank of the features, got {pca}")
-    return mean, factor[:, None] * vectors / (np.sqrt(values) if standardize else 1.0)
+    return factor[:, None] * vectors / (np.sqrt(values) if standardize else 1.0)
 
 
 def _mean(X):
@@ -92,18 +219,10 @@ def _refuse_the_first_bad_number(numbers, start):
     )
 
 
-def _shape(X):
-    if X.ndim != 2 or 0 in X.shape or X.dtype.kind not in "biuf":
-        raise ValueError(
-            "features must be a table of numbers with one row per point, "
-            f"got an array of shape {X.shape} and type {X.dtype}"
-        )
-    return X.shape
-
-
 def _blocks(X):
     return pool_blocks(len(X), 8 * X.shape[1], BLOCK_BYTES)
 
 
 def _numbers(X, block):
-    return np.asarray(X[block], dtype=np.float64)
+    """Rows in float64 and in C order: sums have one order however the table is stored."""
+    return np.ascontiguousarray(X[block], dtype=np.float64)

@@ -1,0 +1,255 @@
+"""One path: the same data give the same picks whichever door is used, and what next_batch says."""
+
+import json
+import logging
+import tracemalloc
+
+import numpy as np
+import pytest
+
+import firal
+from firal import cli, pipeline
+from firal.engine import scaling
+from firal.engine.scaling import model_features
+from firal.strategies import NEED_NO_MODEL
+
+BUDGET = 5
+
+
+def awkward(c, seed=0):
+    """A table with columns that scaling may trip over, its labels, and the rows with a label."""
+    rng = np.random.default_rng(seed)
+    n = 30 * c
+    y = rng.permutation(np.arange(n) % c)
+    X = rng.normal(size=(n, 3)) + 2 * rng.normal(size=(c, 3))[y]
+    X = np.column_stack(
+        [
+            X * [1.0, 1e-7, 1e8],
+            np.full(n, 0.1),  # constant, and its mean is not quite 0.1
+            np.full(n, 1e9 / 3),
+            3 + 1e-15 * rng.integers(2, size=n),  # constant but for the last bit
+            1 + 1e-9 * rng.normal(size=n),  # nearly constant
+            X[:, 0] - 2 * X[:, 1],  # collinear
+            X[:, 0],
+        ]
+    )
+    known = np.sort(np.concatenate([np.flatnonzero(y == k)[:2] for k in range(c)]))
+    return X, y, known
+
+
+def by_next_batch(X, y, strategy):
+    return firal.next_batch(X, y, BUDGET, strategy=strategy).rows.tolist()
+
+
+def by_frame(X, y, known, strategy):
+    pandas = pytest.importorskip("pandas")
+    labels = pandas.Series(y, dtype="Int64").where(np.isin(np.arange(len(y)), known))
+    return by_next_batch(pandas.DataFrame(X), labels, strategy)
+
+
+def by_command(capsys, *arguments):
+    options = ("--budget", str(BUDGET), "--format", "json", "--quiet")
+    assert cli.main(["select", *arguments, *options]) == 0
+    return json.loads(capsys.readouterr().out)["rows"]
+
+
+def by_table(capsys, X, y, known, strategy):
+    with open("points.csv", "w") as file:
+        print(*(f"x{k}" for k in range(X.shape[1])), "y", sep=",", file=file)
+        for row, x in enumerate(X.tolist()):
+            print(*map(repr, x), y[row] if row in known else "", sep=",", file=file)
+    return by_command(capsys, "points.csv", "--label-column", "y", "--strategy", strategy)
+
+
+def by_array_file(capsys, X, y, known, strategy):
+    np.save("points.npy", np.asfortranarray(X))  # another order of the numbers in memory
+    with open("labels.csv", "w") as file:
+        print("row,label", *(f"{row},{y[row]}" for row in known), sep="\n", file=file)
+    return by_command(capsys, "points.npy", "--labeled", "labels.csv", "--strategy", strategy)
+
+
+def by_loop(X, y, known, strategy):
+    rng = np.random.default_rng(0)
+    run = firal.active_learning(
+        model_features(X), y, known, strategy, rounds=1, batch=BUDGET, rng=rng
+    )
+    return run[1].picked.tolist()
+
+
+def by_skactiveml(X, y, known, strategy):
+    skactiveml = pytest.importorskip("firal.skactiveml")
+    from skactiveml.classifier import ParzenWindowClassifier
+
+    labels = np.full(len(y), np.nan)
+    labels[known] = y[known]
+    query = {"firal": skactiveml.FIRAL, "bait": skactiveml.BAIT}[strategy]()
+    clf = ParzenWindowClassifier(classes=range(max(y) + 1))
+    return query.query(X, labels, clf, batch_size=BUDGET).tolist()
+
+
+@pytest.mark.parametrize("c", [3, 12])  # from 11 classes on, text and numbers are sorted otherwise
+@pytest.mark.parametrize("strategy", firal.STRATEGIES)
+def test_every_door_gives_the_same_picks(strategy, c, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    X, y, known = awkward(c)
+    expected = by_next_batch(X, {row: y[row] for row in known}, strategy)
+    assert len(set(expected) - set(known)) == BUDGET
+    masked = [label if row in known else None for row, label in enumerate(y.tolist())]
+    assert by_next_batch(X.tolist(), masked, strategy) == expected
+    assert by_frame(X, y, known, strategy) == expected
+    assert by_table(capsys, X, y, known, strategy) == expected
+    assert by_array_file(capsys, X, y, known, strategy) == expected
+    assert by_loop(X, y, known, strategy) == expected
+    if strategy in ("firal", "bait"):
+        assert by_skactiveml(X, y, known, strategy) == expected
+
+
+def test_constant_columns_change_nothing():
+    X, y, known = awkward(3)
+    labels = {row: y[row] for row in known}
+    with_, without = (
+        firal.next_batch(table, labels, BUDGET) for table in (X, np.delete(X, [3, 4], axis=1))
+    )
+    assert np.array_equal(with_.rows, without.rows)
+    assert np.abs(with_.theta[:, [3, 4]]).max() < 1e-12
+
+
+def test_what_a_batch_holds():
+    X, y, known = awkward(3)
+    names = np.array(["b", "a", "c"])
+    batch = firal.next_batch(X, {row: names[y[row]] for row in known[:-1]}, 4, ridge=0.1)
+    assert batch.strategy == "firal" and batch.note is None
+    assert batch.classes == ("a", "b", "c")
+    order = names.argsort().argsort()[y]  # place of every label in the sorted names
+    assert batch.counts.tolist() == np.bincount(order[known[:-1]]).tolist()
+    features = model_features(X)
+    theta = firal.fit(features[known[:-1]], order[known[:-1]], 3, 0.1).theta
+    assert np.array_equal(batch.theta, theta)
+    free = np.setdiff1d(np.arange(len(X)), known[:-1])
+    selection = firal.select(features[free], features[known[:-1]], theta, 4)
+    assert batch.rows.tolist() == free[selection.indices].tolist()
+    assert batch.selection.eta == selection.eta
+    assert batch.selection.relaxation.gap <= 0.01
+
+
+def test_options_reach_their_place():
+    X, y, known = awkward(3)
+    X, labels = X[:, :3] / [1.0, 1e-7, 1e8], {row: y[row] for row in known}
+    plain = dict(standardize=False, pca=2, intercept=False)
+    batch = firal.next_batch(X, labels, 4, eta=3.0, ridge=1e-2, **plain)
+    features = model_features(X, **plain)
+    assert np.array_equal(
+        batch.theta, firal.fit(features[known], y[known], 3, 1e-2).theta
+    ) and batch.theta.shape == (2, 2)
+    assert batch.selection.eta == 3.0
+    seen = []
+    firal.next_batch(X, labels, 2, eta=3.0, progress=lambda *stage: seen.append(stage))
+    assert {stage for stage, _, _ in seen} == {"relax", "sparsify"}
+    draws = [firal.next_batch(X, None, 4, strategy="random").rows.tolist() for _ in range(2)]
+    assert draws[0] == draws[1]
+    rng = np.random.default_rng(1)
+    drawn = firal.next_batch(X, None, 4, strategy="random", rng=rng).rows.tolist()
+    assert drawn == np.random.default_rng(1).choice(len(X), 4, replace=False).tolist() != draws[0]
+
+
+@pytest.mark.parametrize("strategy", firal.STRATEGIES)
+@pytest.mark.parametrize(
+    ("labels", "reason"),
+    [(None, "no labels yet"), ({3: "a", 9: "a"}, "all labels are of one class")],
+)
+def test_without_a_model_k_means_picks_and_a_note_says_so(strategy, labels, reason, caplog):
+    X, _, _ = awkward(3)
+    with caplog.at_level(logging.INFO, "firal"):
+        batch = firal.next_batch(X, labels, 4, strategy=strategy)
+    assert batch.theta is None and batch.selection is None
+    if strategy in NEED_NO_MODEL:
+        assert batch.strategy == strategy and batch.note is None
+        return
+    said = f"{reason}, so there is no model: K-means picks instead of {strategy}"
+    assert batch.strategy == "kmeans" and batch.note == said and caplog.messages[-1] == said
+    assert batch.classes == tuple(set((labels or {}).values()))
+    assert batch.counts.tolist() == ([2] if labels else [])
+    expected = firal.next_batch(X, labels, 4, strategy="kmeans").rows
+    assert np.array_equal(batch.rows, expected) and not set(batch.rows) & set(labels or ())
+
+
+def test_what_is_logged(caplog, monkeypatch):
+    X, y, known = awkward(3)
+    labels = {row: y[row] for row in known}
+    monkeypatch.setattr(pipeline, "LARGE", 19)
+    with caplog.at_level(logging.INFO, "firal"):
+        for strategy in ("entropy", "bait"):
+            firal.next_batch(X, labels, 4, strategy=strategy)
+    first = "90 points, 9 features; 6 labeled in 3 classes, 84 to choose from"
+    assert caplog.messages[:2] == [first, first]  # entropy needs no large matrices
+    assert caplog.messages[2].startswith("the model has 20 parameters")
+
+
+def test_a_function_as_strategy():
+    X, y, known = awkward(3)
+
+    def lowest(pool, labeled, theta, budget, rng):
+        assert pool.shape == (84, 10) and labeled.shape == (6, 10) and theta.shape == (2, 10)
+        return np.arange(budget)
+
+    labels = {row: y[row] for row in known}
+    batch = firal.next_batch(X, labels, 4, strategy=lowest)
+    assert batch.rows.tolist() == np.setdiff1d(np.arange(90), known)[:4].tolist()
+    assert batch.strategy == "lowest" and batch.selection is None
+
+    def selects(pool, labeled, theta, budget, rng):
+        return firal.select(pool, labeled, theta, budget, eta=7.0)
+
+    assert firal.next_batch(X, labels, 4, strategy=selects).selection.eta == 7.0
+    with pytest.raises(ValueError, match="rows of <lambda> must be 4 distinct rows in 0..83"):
+        firal.next_batch(X, labels, 4, strategy=lambda *_: [0, 1, 1, 2])
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"budget": 85}, "budget must be at most 84, the number of points without a label, got 85"),
+        ({"budget": 0}, "budget must be an integer >= 1, got 0"),
+        ({"strategy": "best"}, "strategy must be one of random, .* got 'best'"),
+        ({"strategy": ["firal"]}, r"strategy must be one of random, .* got \['firal'\]"),
+        ({"strategy": "bait", "eta": 2.0}, "eta is an option of the strategy firal, got 2.0 for"),
+        ({"eta": "best"}, 'eta must be None, "theory" or a positive number'),
+        ({"ridge": 0}, "ridge must be a finite number > 0, got 0"),
+        ({"pca": 10}, "pca must be an integer in 1..9, got 10"),
+        ({"standardize": "no"}, "standardize must be True or False, got 'no'"),
+        ({"strategy": "random", "rng": 3}, "rng must be a numpy.random.Generator"),
+        ({"X": np.ones(90)}, r"table of numbers .* got an array of shape \(90,\)"),
+        ({"y": [None] * 89}, "one entry for each of the 90 points, .* got 89 entries"),
+    ],
+)
+def test_arguments_are_checked(change, message):
+    X, y, known = awkward(3)
+    given = {"X": X, "y": {row: y[row] for row in known}, "budget": 4} | change
+    with pytest.raises(ValueError, match=message):
+        firal.next_batch(given.pop("X"), given.pop("y"), given.pop("budget"), **given)
+
+
+def test_a_mapped_file_is_never_copied_as_a_whole(tmp_path, monkeypatch):
+    monkeypatch.setattr(scaling, "BLOCK_BYTES", 2**20)
+    shape = (100_000, 60)
+    made = np.lib.format.open_memmap(tmp_path / "X.npy", "w+", np.float32, shape)
+    made[:] = np.random.default_rng(0).normal(size=(1, 60))
+    made[::3, ::2] += 1
+    made[::7] -= 2
+    X = np.load(tmp_path / "X.npy", mmap_mode="r")
+    y = np.full(len(X), np.nan)
+    y[:10] = np.arange(10) % 2
+    tracemalloc.start()
+    batch = firal.next_batch(X, y, 3, strategy="entropy", pca=1)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert len(batch.rows) == 3
+    assert peak < X.nbytes / 2  # 12 MB
+
+
+def test_no_error_names_an_option_of_the_command():
+    X, y, known = awkward(3)
+    for change in ({"budget": 85}, {"pca": 10}, {"strategy": "bait", "eta": 2.0}):
+        with pytest.raises(ValueError) as caught:
+            firal.next_batch(X, {row: y[row] for row in known}, **({"budget": 4} | change))
+        assert "--" not in str(caught.value)
