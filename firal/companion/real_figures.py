@@ -1,6 +1,6 @@
 """Figures and tables of the real-data experiments: one look for every data set.
 
-Most of them take the :class:`firal.loop.Record` list of ``firal.loop.compare``. What draws on axes
+Most of them take the :class:`firal.trial.Round` list of ``firal.loop.compare``. What draws on axes
 returns the axes.
 """
 

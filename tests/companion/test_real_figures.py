@@ -10,7 +10,7 @@ import pytest
 
 from firal.companion import plotting, real_figures
 from firal.data.datasets import Pool
-from firal.loop import Record, paired_differences
+from firal.loop import Round, paired_differences
 
 TRIALS, ROUNDS, BATCH = 4, 2, 3
 
@@ -29,7 +29,7 @@ def records():
                     z = rng.dirichlet(np.ones(30)) * BATCH
                 n = 5 + round_ * BATCH
                 values = rng.random(), np.inf, 5, len(picked), 0.1
-                out.append(Record(name, trial, round_, n, *values, picked, None, z))
+                out.append(Round(name, trial, round_, n, *values, picked, None, z))
     return out
 
 

@@ -12,10 +12,11 @@ import numpy as np
 from firal.companion.play.interactive import Control, PlayFigure
 from firal.companion.play.panels import Panel
 from firal.companion.plotting import METHODS
-from firal.loop import RIDGE, active_learning, all_labels_accuracy, balanced_rows
 from firal.model.fitting import fit
 from firal.model.logistic import softmax
+from firal.pipeline import RIDGE
 from firal.strategies import STRATEGIES
+from firal.trial import active_learning, all_labels_accuracy, balanced_rows
 
 ROUNDS, BATCH, PER_CLASS = 8, 3, 40
 CENTERS = np.array([[-2.0, 0.0], [1.2, 2.2], [1.8, -1.0], [0.0, 0.3]])
