@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from firal.common import checks
-from firal.model.hessians import pool_blocks
+from firal.common.blocks import pool_blocks
 
 BLOCK_BYTES = 32 * 2**20
 LARGEST = checks.LARGEST[np.dtype(np.float64)]
