@@ -3,10 +3,13 @@
 import json
 import re
 
+import numpy as np
 import pytest
 from conftest import ROOT
 from freshness import is_current
 from needs import missing_data, stored_profile
+
+from firal.companion import profiles
 
 PATHS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 MACHINE_PATH = re.compile(r"/(?:home|root|Users|work|tmp|usr|opt|var)/\w|[A-Z]:\\\\|site-packages")
@@ -32,11 +35,24 @@ def test_there_are_notebooks():
     assert PATHS
 
 
+def test_records_are_small_declared_and_described():
+    folder = ROOT / "notebooks" / "data"
+    files = {path.name: path for path in folder.iterdir() if path.name != "README.md"}
+    inputs = {name for names in profiles.INPUTS.values() for name in names}
+    declared = {n.split("/")[-1] for n in inputs if n.startswith("notebooks/data/")}
+    described = re.findall(r"^\| `(.+?)` \|", (folder / "README.md").read_text(), re.M)
+    assert set(files) == declared == set(described)
+    for path in files.values():
+        assert path.stat().st_size < 1e6
+        with np.load(path, allow_pickle=False) as file:
+            assert {file[key].dtype.kind for key in file.files} <= set("iufU")
+
+
 def test_outputs_are_current(path):
     current = is_current(path, stored_profile(path))
     if not current and missing_data(path):
         pytest.skip(f"not current, and {missing_data(path)}")
-    assert current, "the code, the module or the pins changed: run make book"
+    assert current, "something it depends on changed: run make book (or make restamp)"
 
 
 def test_executed_in_order_without_errors(notebook):
