@@ -38,6 +38,6 @@ def as_text(value: Any) -> str | None:
     if isinstance(value, float | np.floating) and float(value).is_integer():
         value = int(value)
     text = str(value).strip()
-    if text.lower() in ("", "nan", "nat", "<na>"):  # <NA> is what pandas.NA is called
+    if text.lower() in ("", "nan", "<na>") or value != value:  # <NA> is the text of pandas.NA
         return None
     return text.partition(".")[0] if re.fullmatch(r"-?[0-9]+\.0+", text) else text

@@ -1,5 +1,7 @@
 """What a user passes in: tables of several kinds, labels in several forms."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -33,6 +35,18 @@ class LikePolarsSeries:
         return np.array(self.values, dtype)
 
 
+class LikeOldPandas:
+    """Integers with a mask, as pandas 2 gives them to NumPy."""
+
+    dtype = pandas.Int64Dtype()
+
+    def __array__(self, dtype=None, copy=None):
+        return np.array([1, pandas.NA], dtype=object)
+
+    def to_numpy(self, dtype, na_value):
+        return np.array([1, na_value], dtype)
+
+
 def test_an_array_stays_as_it_is(tmp_path):
     np.save(tmp_path / "X.npy", X)
     mapped = np.load(tmp_path / "X.npy", mmap_mode="r")
@@ -53,6 +67,8 @@ def test_frames():
     got = as_table(mixed)
     assert got.dtype == np.float64
     np.testing.assert_array_equal(got, [[1, 1, 0.5], [np.nan, 0, 1], [3, 1, 2], [4, 1, 3]])
+    old = SimpleNamespace(columns=["a"], items=lambda: [("a", LikeOldPandas())])
+    np.testing.assert_array_equal(as_table(old), [[1], [np.nan]])
     like = LikePolars({"a": [1, 2, 3, 4], "b": [0.5, 0, 0, 1]})
     assert np.array_equal(as_table(like), [[1, 0.5], [2, 0], [3, 0], [4, 1]])
 
@@ -84,6 +100,7 @@ def test_what_is_no_table_of_numbers_is_refused(table, message):
         ["cat", None, "dog", "cat", None],
         ["cat", "", "dog", "cat", "  "],
         ["cat", np.nan, "dog", "cat", pandas.NA],
+        ["cat", pandas.NaT, "dog", "cat", np.float32("nan")],
         np.array(["cat", "", "dog", "cat", ""]),
         np.array(["cat", np.nan, "dog", "cat", np.nan]),  # NumPy writes the text "nan"
         np.array(["cat", None, "dog", "cat", np.nan], dtype=object),
@@ -124,9 +141,10 @@ def test_classes_are_compared_as_text_and_keep_their_first_form():
     assert encode_labels(["10", 10, "9.0", 9], 4).codes.tolist() == [1, 1, 0, 0]
     assert encode_labels([10, "9", "x"], 3).classes == (10, "9", "x")  # a word: sorted as text
     assert encode_labels([-1, 2, -10], 3).classes == (-10, -1, 2)
+    assert encode_labels(["nat", "None", "-"], 3).classes == ("-", "None", "nat")
     assert encode_labels([True, False], 2).classes == (False, True)
     assert encode_labels([0.5, 2.0], 2).classes == (0.5, 2)
-    assert encode_labels(["07", 7], 2).classes == ("07", 7)
+    assert encode_labels([7, "07"], 2).classes == ("07", 7)  # whatever came first
 
 
 @pytest.mark.parametrize("y", [None, {}, [None] * 4, np.full(4, np.nan)])
