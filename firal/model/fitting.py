@@ -12,7 +12,7 @@ from firal.common import checks
 from firal.common.threads import threads_for
 from firal.model.logistic import loss_and_residual
 from firal.model.newton_system import NewtonSystem, row_space
-from firal.model.separation import no_minimizer, proves_minimizer, require_minimizer
+from firal.model.separation import NO_MINIMIZER, proves_minimizer, require_minimizer
 
 
 class Fit(NamedTuple):
@@ -154,7 +154,7 @@ def _newton(system, y, c, tol, max_iter):
 
         # 2. Stop at a minimizer, at a theta that separates the labels, or after max_iter steps.
         if ridge == 0 and margin > 0:
-            raise no_minimizer()
+            raise ValueError(NO_MINIMIZER)
         if norm == 0 or (ridge > 0 and relative <= tol):
             return Fit(theta, True, iteration, norm)
         if iteration == max_iter:

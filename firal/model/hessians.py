@@ -19,37 +19,69 @@ of the work; sums over blocks are kept in float64.
 
 from __future__ import annotations
 
-import math
-from functools import lru_cache
-
 import numpy as np
 
-BLOCK_BYTES = 8 * 2**20  # working memory of one block; about the size that stays in cache
+from firal.common.blocks import pool_blocks
+from firal.model.packing import (
+    is_diagonal,
+    packed_coefficients,
+    packed_curvature,
+    packed_products,
+    symmetric_index,
+    triangle,
+)
+
 FEW_BLOCKS = 3  # up to this many classes besides the reference, one product per pair is faster
 
 
-def pool_blocks(n, bytes_per_point, budget=BLOCK_BYTES):
-    """Slices that cover range(n), each of at most ``budget`` bytes (but at least one point)."""
-    if n == 0:
-        return
-    largest = max(1, int(budget // max(1, bytes_per_point)))
-    size = math.ceil(n / math.ceil(n / largest))  # about equal lengths, none much too short
-    for start in range(0, n, size):
-        yield slice(start, min(start + size, n))
+def curvature(h: np.ndarray) -> np.ndarray:
+    """Compute the curvature of the loss with respect to the logits, at every point.
 
+    Parameters
+    ----------
+    h : ndarray of shape (n, k)
+        Probabilities of the first k = c-1 classes.
 
-def curvature(h):
-    """``G[i] = diag(h_i) - h_i h_i^T`` for every row of h (n, k); returns (n, k, k)."""
+    Returns
+    -------
+    ndarray of shape (n, k, k)
+        ``G[i] = diag(h_i) - h_i h_i^T``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> curvature(np.array([[0.5, 0.25]]))
+    array([[[ 0.25  , -0.125 ],
+            [-0.125 ,  0.1875]]])
+    """
     G = -h[:, :, None] * h[:, None, :]
     diagonal = np.arange(h.shape[1])
     G[:, diagonal, diagonal] += h
     return G
 
 
-def curvature_root(h, reference):
-    """R (..., k, k) with R R^T = diag(h) - h h^T; h (..., k), reference (...) = 1 - sum h.
+def curvature_root(h: np.ndarray, reference: np.ndarray) -> np.ndarray:
+    """Compute square factors R with ``R R^T = diag(h) - h h^T``.
 
-    R = diag(s) - h s^T / (1 + sqrt(reference)) with s = sqrt(h): no cancellation.
+    Parameters
+    ----------
+    h : ndarray of shape (..., k)
+        Probabilities of the first k = c-1 classes.
+    reference : ndarray of shape (...)
+        Probability of the last class, ``1 - sum h``.
+
+    Returns
+    -------
+    ndarray of shape (..., k, k)
+        ``R = diag(s) - h s^T / (1 + sqrt(reference))`` with ``s = sqrt(h)``: no cancellation.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> R = curvature_root(np.array([0.5, 0.25]), np.array(0.25))
+    >>> (R @ R.T).round(12)
+    array([[ 0.25  , -0.125 ],
+           [-0.125 ,  0.1875]])
     """
     s = np.sqrt(h)
     tail = s / (1 + np.sqrt(reference))[..., None]
@@ -59,36 +91,102 @@ def curvature_root(h, reference):
     return R
 
 
-def information_root(x, h, reference):
-    """U (d~, k) with U U^T = kron(diag(h) - h h^T, x x^T); x (d,), h (k,), reference 1 - sum h."""
+def information_root(x: np.ndarray, h: np.ndarray, reference: np.floating) -> np.ndarray:
+    """Compute a thin factor U of the Hessian of one point, ``U U^T = H(x)``.
+
+    Parameters
+    ----------
+    x : ndarray of shape (d,)
+        One point.
+    h : ndarray of shape (k,)
+        Probabilities of the first k = c-1 classes.
+    reference : float
+        Probability of the last class, ``1 - sum h``.
+
+    Returns
+    -------
+    ndarray of shape (d*k, k)
+        U with ``U U^T = kron(diag(h) - h h^T, x x^T)``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> U = information_root(np.array([2.0]), np.array([0.5]), np.array(0.5))
+    >>> (U @ U.T).round(12)
+    array([[1.]])
+    """
     return np.kron(curvature_root(h, reference), x[:, None])
 
 
-def weighted_information(X, h, weights):
-    """``sum_i w_i kron(G_i, x_i x_i^T)``; X (n, d), h (n, k), weights (n,) of any sign.
+def weighted_information(X: np.ndarray, h: np.ndarray, weights: np.ndarray) -> np.ndarray:
+    """Sum the Hessians of many points with weights.
 
-    Returns (d~, d~) in the type of X. Cost: n d~^2 / 4 multiply-adds, in blocks of points.
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+        Points.
+    h : ndarray of shape (n, k)
+        Probabilities of the first k = c-1 classes.
+    weights : ndarray of shape (n,)
+        Weights w_i of any sign.
+
+    Returns
+    -------
+    ndarray of shape (d*k, d*k)
+        ``sum_i w_i kron(G_i, x_i x_i^T)`` in the type of X.
+
+    Notes
+    -----
+    Costs ``n d~^2 / 4`` multiply-adds, in blocks of points.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> weighted_information(np.array([[1.0], [2.0]]), np.full((2, 1), 0.5), np.ones(2))
+    array([[1.25]])
     """
     (n, d), k = X.shape, h.shape[1]
     by_pairs = k <= FEW_BLOCKS
-    packed = np.zeros((_triangle(k), d, d) if by_pairs else (_triangle(k), _triangle(d)))
+    packed = np.zeros((triangle(k), d, d) if by_pairs else (triangle(k), triangle(d)))
     for block in pool_blocks(n, _bytes_per_point(X, k)):
         points = X[block]
-        G = _packed_curvature(h[block], weights[block])
+        G = packed_curvature(h[block], weights[block])
         if by_pairs:
             for pair, g in enumerate(G):
                 packed[pair] += points.T @ (g[:, None] * points)
         else:
             packed += G @ packed_products(points).T
-    blocks = packed if by_pairs else packed[:, _symmetric_index(d)]  # (k(k+1)/2, d, d)
-    full = blocks[_symmetric_index(k)]  # (k, k, d, d)
+    blocks = packed if by_pairs else packed[:, symmetric_index(d)]  # (k(k+1)/2, d, d)
+    full = blocks[symmetric_index(k)]  # (k, k, d, d)
     return full.transpose(0, 2, 1, 3).reshape(d * k, d * k).astype(X.dtype, copy=False)
 
 
-def contract_curvature(X, h, M):
-    """``<kron(G_i, x_i x_i^T), M>`` for every point; M symmetric (d~, d~). Returns (n,).
+def contract_curvature(X: np.ndarray, h: np.ndarray, M: np.ndarray) -> np.ndarray:
+    """Compute the inner product of one symmetric matrix with the Hessian of every point.
 
-    Cost: n d~^2 / 4 multiply-adds, in blocks of points.
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+        Points.
+    h : ndarray of shape (n, k)
+        Probabilities of the first k = c-1 classes.
+    M : ndarray of shape (d*k, d*k)
+        Symmetric matrix.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        ``<kron(G_i, x_i x_i^T), M>``, the trace of the product.
+
+    Notes
+    -----
+    Costs ``n d~^2 / 4`` multiply-adds, in blocks of points.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> contract_curvature(np.array([[1.0], [2.0]]), np.full((2, 1), 0.5), 4 * np.eye(1))
+    array([1., 4.])
     """
     (n, d), k = X.shape, h.shape[1]
     out = np.empty(n, dtype=X.dtype)
@@ -100,19 +198,41 @@ def contract_curvature(X, h, M):
         return out
     coefficients = packed_coefficients(M, d, k).astype(X.dtype, copy=False)
     # a pair (k, l) with k < l stands for (l, k) too
-    coefficients *= np.where(_is_diagonal(k), 1, 2).astype(X.dtype)[:, None]
+    coefficients *= np.where(is_diagonal(k), 1, 2).astype(X.dtype)[:, None]
     for block in pool_blocks(n, _bytes_per_point(X, k)):
         forms = coefficients @ packed_products(X[block])
-        out[block] = np.einsum("pn,pn->n", _packed_curvature(h[block]), forms)
+        out[block] = np.einsum("pn,pn->n", packed_curvature(h[block]), forms)
     return out
 
 
-def quadratic_forms(X, W, n_blocks):
-    """``Q[i, k, l] = x_i^T W_kl x_i`` for every point and every d x d block of a symmetric W.
+def quadratic_forms(X: np.ndarray, W: np.ndarray, n_blocks: int) -> np.ndarray:
+    """Evaluate the quadratic forms of all d x d blocks of a symmetric matrix at every point.
 
-    X (n, d), W (d~, d~) with d~ = d * n_blocks; returns (n, n_blocks, n_blocks), symmetric in its
-    last two axes. The result itself takes n * n_blocks^2 numbers: call it inside ``pool_blocks``
-    when that is too much. Cost: n d~^2 / 4 multiply-adds.
+    Parameters
+    ----------
+    X : ndarray of shape (n, d)
+        Points.
+    W : ndarray of shape (d*n_blocks, d*n_blocks)
+        Symmetric matrix with blocks W_kl of shape (d, d).
+    n_blocks : int
+        Number of blocks per side, c-1.
+
+    Returns
+    -------
+    ndarray of shape (n, n_blocks, n_blocks)
+        ``Q[i, k, l] = x_i^T W_kl x_i``, symmetric in k and l.
+
+    Notes
+    -----
+    Costs ``n d~^2 / 4`` multiply-adds. The result itself takes ``n * n_blocks^2`` numbers: where
+    that is too much, call it for one block of points after the other.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> quadratic_forms(np.array([[3.0]]), np.array([[1.0, 2.0], [2.0, 5.0]]), n_blocks=2)
+    array([[[ 9., 18.],
+            [18., 45.]]])
     """
     (n, d), k = X.shape, n_blocks
     W = W.astype(X.dtype, copy=False)
@@ -122,79 +242,16 @@ def quadratic_forms(X, W, n_blocks):
             out[block] = _forms_by_pairs(X[block], W, k)
         return out
     coefficients = packed_coefficients(W, d, k)
-    unpack = _symmetric_index(k).ravel()
+    unpack = symmetric_index(k).ravel()
     for block in pool_blocks(n, _bytes_per_point(X, k)):
         forms = packed_products(X[block]).T @ coefficients.T
         np.take(forms, unpack, axis=1, out=out[block].reshape(-1, k * k), mode="clip")
     return out
 
 
-def _triangle(size):
-    return size * (size + 1) // 2
-
-
 def _bytes_per_point(X, k):
     """Working memory of one point: products x_a x_b, curvature pairs and quadratic forms."""
-    return X.itemsize * (_triangle(X.shape[1]) + 2 * k * k + 2 * X.shape[1])
-
-
-def packed_products(A):
-    """All products ``a_ir a_is`` with r <= s of the rows of A (n, size): (size(size+1)/2, n).
-
-    Pairs are ordered (0,0), (0,1), .., (0,size-1), (1,1), ..; points run fastest in memory.
-    """
-    size = A.shape[1]
-    columns = np.ascontiguousarray(A.T)
-    out = np.empty((_triangle(size), A.shape[0]), dtype=A.dtype)
-    start = 0
-    for r in range(size):
-        np.multiply(columns[r], columns[r:], out=out[start : start + size - r])
-        start += size - r
-    return out
-
-
-def _packed_curvature(h, weights=1.0):
-    """The pairs (k <= l) of ``w_i (diag(h_i) - h_i h_i^T)``, in the same order: (k(k+1)/2, n)."""
-    k = h.shape[1]
-    columns = np.ascontiguousarray(h.T)
-    weighted = columns * weights
-    out = np.empty((_triangle(k), h.shape[0]), dtype=weighted.dtype)
-    start = 0
-    for r in range(k):
-        np.multiply(-weighted[r], columns[r:], out=out[start : start + k - r])
-        out[start] += weighted[r]
-        start += k - r
-    return out
-
-
-def packed_coefficients(W, d, k):
-    """Row (k, l) holds c_ab with ``x^T W_kl x = sum_{a<=b} c_ab x_a x_b``; k <= l."""
-    blocks = W.reshape(k, d, k, d).transpose(0, 2, 1, 3)[_pairs(k)]  # (k(k+1)/2, d, d)
-    a, b = _pairs(d)
-    both = (blocks + blocks.transpose(0, 2, 1)).reshape(-1, d * d)
-    out = np.take(both, a * d + b, axis=1)
-    out[:, _is_diagonal(d)] /= 2
-    return out
-
-
-@lru_cache(maxsize=16)
-def _pairs(size):
-    """Rows and columns of the pairs r <= s, in the packed order."""
-    return np.triu_indices(size)
-
-
-def _is_diagonal(size):
-    rows, columns = _pairs(size)
-    return rows == columns
-
-
-@lru_cache(maxsize=16)
-def _symmetric_index(size):
-    """index[r, s] = position of the pair (min, max) in the packed order."""
-    index = np.empty((size, size), dtype=np.intp)
-    rows, columns = _pairs(size)
-    index[rows, columns] = index[columns, rows] = np.arange(rows.size)
-    return index
+    return X.itemsize * (triangle(X.shape[1]) + 2 * k * k + 2 * X.shape[1])
 
 
 def _forms_by_pairs(X, W, k):

@@ -29,6 +29,7 @@ from firal.common import checks
 FEASIBLE = 1e-7  # tolerance of the linear programs: margins above -FEASIBLE count as nonnegative
 PROGRAM_LIMIT = 500  # up to this d~ linear programs decide whether there is a minimizer
 SHORT_STEP = 0.5  # below 1 is a proof; half of it leaves room for rounding
+NO_MINIMIZER = "Labels are separable: the unpenalized loss has no minimizer; use ridge > 0"
 
 
 def separating_direction(X: ArrayLike, y: ArrayLike, n_classes: int) -> np.ndarray | None:
@@ -195,19 +196,14 @@ def require_minimizer(
     """
     # 1. The step itself may separate the labels.
     if step is not None and is_separating(X, y, step):
-        raise no_minimizer()
+        raise ValueError(NO_MINIMIZER)
 
     # 2. A linear program decides, unless it is too large.
     if X.shape[1] * (n_classes - 1) > PROGRAM_LIMIT:
         return False
     if separating_direction(X, y, n_classes) is not None:
-        raise no_minimizer()
+        raise ValueError(NO_MINIMIZER)
     return True
-
-
-def no_minimizer() -> ValueError:
-    """Make the error for separable labels."""
-    return ValueError("Labels are separable: the unpenalized loss has no minimizer; use ridge > 0")
 
 
 def _margins(X, y, V):

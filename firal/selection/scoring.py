@@ -32,7 +32,7 @@ import math
 import numpy as np
 
 from firal.engine import memory
-from firal.model import hessians
+from firal.model import packing
 from firal.selection.problem import Problem
 
 BLOCK_BYTES = 16 * 2**20  # working memory of one block of points
@@ -141,7 +141,7 @@ class _Pass:
         X, h, reference, dtype = self.X, self.h, self.reference, self.dtype
         (m, d), k = X.shape, h.shape[1]
         coefficients = np.vstack(
-            [hessians.packed_coefficients(W.astype(dtype, copy=False), d, k) for W in (W1, W2)]
+            [packing.packed_coefficients(W.astype(dtype, copy=False), d, k) for W in (W1, W2)]
         )
         pairs, scores = len(coefficients) // 2, np.empty(m, dtype)
 
@@ -166,7 +166,7 @@ class _Pass:
         """The products x_a x_b of the points of a block, from the last pass if they were kept."""
         products = workspace.products.get(block.start)
         if products is None:
-            products = hessians.packed_products(self.X[block].astype(self.dtype, copy=False))
+            products = packing.packed_products(self.X[block].astype(self.dtype, copy=False))
             if self.keep_products:
                 workspace.products[block.start] = products
         return products

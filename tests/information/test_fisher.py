@@ -9,10 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import linalg
 
-from firal.common.blocks import BLOCK_BYTES, pool_blocks
 from firal.information import fisher
-from firal.model import hessians
-from firal.model.logistic import softmax
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -33,7 +30,7 @@ def positive(rng, size):
 
 # k <= 3 and k > 3 take different paths through the kernels
 @given(seeds, st.integers(1, 9), st.integers(1, 4), st.integers(1, 6))
-def test_kernels_equal_dense_sums(seed, n, d, k):
+def test_information_and_contract_equal_dense_sums(seed, n, d, k):
     X, theta, weights, M = problem(seed, n, d, k)
     close = {"rtol": 1e-10, "atol": 1e-12}
     np.testing.assert_allclose(
@@ -41,9 +38,6 @@ def test_kernels_equal_dense_sums(seed, n, d, k):
     )
     np.testing.assert_allclose(
         fisher.contract(X, theta, M), reference.contract(X, theta, M), **close
-    )
-    np.testing.assert_allclose(
-        hessians.quadratic_forms(X, M, k), reference.quadratic_forms(X, M, k), **close
     )
 
 
@@ -55,42 +49,10 @@ def test_information_is_the_adjoint_of_contract(seed, n, d, k):
     assert total == pytest.approx(parts, rel=1e-10, abs=1e-10)
 
 
-@given(seeds, st.integers(1, 5), st.integers(1, 6))
-def test_contract_from_quadratic_forms(seed, d, k):
-    X, theta, _, M = problem(seed, 12, d, k)
-    h = softmax(X, theta)[:, :-1]
-    Q = hessians.quadratic_forms(X, M, k)
-    by_formula = np.einsum("nk,nkk->n", h, Q) - np.einsum("nk,nkl,nl->n", h, Q, h)
-    np.testing.assert_allclose(fisher.contract(X, theta, M), by_formula, rtol=1e-9, atol=1e-11)
-    assert np.array_equal(Q, Q.transpose(0, 2, 1))
-
-
 def test_default_weights_are_the_mean():
     X, theta, _, _ = problem(0, 11, 3, 2)
     mean = reference.information(X, theta, np.full(11, 1 / 11))
     np.testing.assert_allclose(fisher.information(X, theta), mean, rtol=1e-12)
-
-
-@pytest.mark.parametrize("k", [2, 5])
-def test_many_blocks_equal_one(k, monkeypatch):
-    X, theta, weights, M = problem(1, 101, 4, k)
-    h = softmax(X, theta)[:, :-1]
-    calls = (
-        lambda: hessians.weighted_information(X, h, weights),
-        lambda: hessians.contract_curvature(X, h, M),
-        lambda: hessians.quadratic_forms(X, M, k),
-    )
-    whole = [call() for call in calls]
-    monkeypatch.setattr(hessians, "_bytes_per_point", lambda X, k: BLOCK_BYTES // 10)
-    assert len(list(pool_blocks(101, hessians._bytes_per_point(X, k)))) == 11
-    for call, expected in zip(calls, whole, strict=True):
-        np.testing.assert_allclose(call(), expected, rtol=1e-11, atol=1e-12)
-
-
-def test_curvature():
-    h = softmax(*problem(2, 6, 3, 4)[:2])[:, :-1]
-    for row, G in zip(h, hessians.curvature(h), strict=True):
-        np.testing.assert_allclose(G, np.diag(row) - np.outer(row, row), atol=1e-16)
 
 
 @pytest.mark.parametrize("k", [1, 6])

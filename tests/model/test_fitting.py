@@ -168,6 +168,21 @@ def test_fit_of_float32_points_works_in_float64():
     np.testing.assert_allclose(fit.theta, fitting.fit(single.astype(float), y, 3).theta)
 
 
+@pytest.mark.parametrize("ridge", [0.0, 0.1])
+def test_long_steps_are_shortened_until_the_loss_decreases(ridge):
+    X, y, theta = labeled(7, 100, 3, 3)
+    value = logistic.loss(X, y, theta) + ridge / 2 * np.sum(theta**2)
+    slope = logistic.gradient(X, y, theta) + ridge * theta
+    step = -1000 * slope
+    descent = np.sum(slope * step)
+    found, new_value, *_ = fitting._backtrack(X, y, ridge, theta, step, value, descent, 0.0)
+    length = np.linalg.norm(found - theta) / np.linalg.norm(step)
+    assert 0 < length < 1 and new_value < value
+    assert new_value == pytest.approx(
+        logistic.loss(X, y, found) + ridge / 2 * np.sum(found**2), rel=1e-12
+    )
+
+
 def test_no_steps_in_the_noise_towards_a_minimizer_beyond_rounding():
     """It exists, but long before it the loss is minimal to rounding: not reached, and said so."""
     rng = np.random.default_rng(1225)

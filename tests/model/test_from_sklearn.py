@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from scipy.special import expit
 from sklearn.datasets import load_iris, load_wine
 from sklearn.linear_model import LogisticRegression, RidgeClassifier, SGDClassifier
+from sklearn.model_selection import GridSearchCV
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
@@ -56,17 +57,52 @@ def test_the_fit_is_ours(intercept):
         assert np.allclose(theta, firal.fit(X, y, 2, ridge).theta, atol=1e-5)
 
 
-def test_refusals():
+@pytest.mark.parametrize(
+    "model", [LogisticRegression(), GridSearchCV(LogisticRegression(), {"C": [1.0]})]
+)
+def test_a_model_that_is_not_fitted_is_refused(model):
+    with pytest.raises(ValueError, match="without (coef_|classes_): it is not fitted"):
+        theta_from_sklearn(model)
+
+
+@pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        (
+            make_pipeline(StandardScaler(), LogisticRegression()),
+            "got Pipeline without coef_: pass its last step",
+        ),
+        (
+            GridSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}),
+            "got GridSearchCV without coef_: pass its best_estimator_",
+        ),
+        (
+            OneVsRestClassifier(LogisticRegression()),
+            "got OneVsRestClassifier without coef_: fit a sklearn.linear_model.LogisticRegression",
+        ),
+        (
+            RidgeClassifier(),
+            "got RidgeClassifier without predict_proba: fit a sklearn.linear_model.LogisticR",
+        ),
+    ],
+)
+def test_refusals_say_what_to_pass(model, message):
     X, y = load_iris(return_X_y=True)
-    with pytest.raises(ValueError, match="without coef_: is it fitted"):
-        theta_from_sklearn(LogisticRegression())
-    pipeline = make_pipeline(StandardScaler(), LogisticRegression()).fit(X, y)
-    with pytest.raises(ValueError, match="got Pipeline .*pass its last step"):
-        theta_from_sklearn(pipeline)
-    with pytest.raises(ValueError, match="RidgeClassifier without predict_proba"):
-        theta_from_sklearn(RidgeClassifier().fit(X, y))
-    with pytest.raises(ValueError, match="OneVsRestClassifier without coef_"):
-        theta_from_sklearn(OneVsRestClassifier(LogisticRegression()).fit(X, y))
+    with pytest.raises(ValueError, match=message):
+        theta_from_sklearn(model.fit(X[:, :2] / 5, y))
+
+
+def test_something_that_is_no_model_is_refused():
+    with pytest.raises(ValueError, match="got ndarray without coef_: fit a sklearn.linear_model.L"):
+        theta_from_sklearn(np.ones((2, 3)))
+
+
+def test_the_best_estimator_of_a_search_is_accepted():
+    X, y = load_iris(return_X_y=True)
+    search = GridSearchCV(LogisticRegression(), {"C": [0.1, 1.0]}).fit(X[:, :2] / 5, y)
+    theta = theta_from_sklearn(search.best_estimator_)
+    got = firal.probabilities(with_ones(X[:, :2] / 5, theta), theta)
+    assert np.allclose(got, search.predict_proba(X[:, :2] / 5))
 
 
 class OneVsRest:

@@ -60,6 +60,15 @@ def test_a_singular_system_still_gives_a_descent_direction():
     assert np.sum(step * slope) < 0
 
 
+def test_a_direction_without_curvature_is_followed_downhill():
+    """A class of probability 0 everywhere: no curvature along its row, but a gradient."""
+    X = np.array([[1.0], [2.0]])
+    h, slope = np.array([[0.5, 0.5], [0.0, 0.0]]), np.array([[0.0], [1.0]])
+    step, solved = NewtonSystem(X, 0.0, *row_space(X))._conjugate_gradients(h, slope, 0.1)
+    assert not solved
+    assert np.sum(step * slope) < 0
+
+
 def test_row_space_has_the_rank_of_columns_in_their_own_units():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(30, 3)) * [1e8, 1.0, 1e-9]

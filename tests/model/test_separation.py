@@ -104,6 +104,15 @@ def test_linear_programs_decide_when_the_step_does_not(monkeypatch):
     assert len(calls) == 1
 
 
+def test_completely_separated_labels_need_no_program(monkeypatch):
+    """An iterate with positive margins is a separating direction itself."""
+    monkeypatch.setattr(separation, "separating_direction", None)
+    monkeypatch.setattr(separation, "is_separating", None)
+    X = np.array([[1.0, 0.2], [2.0, -0.3], [-1.0, 0.1], [-2.0, 0.0]])
+    with pytest.raises(ValueError, match=NO_MINIMIZER):
+        fit(X, [0, 0, 1, 1], 2)
+
+
 def test_one_label_per_class():
     X = np.random.default_rng(0).normal(size=(5, 8))
     with pytest.raises(ValueError, match=NO_MINIMIZER):
