@@ -24,11 +24,12 @@ from threadpoolctl import threadpool_limits
 from tqdm import tqdm
 
 from firal.common import checks
+from firal.common.blocks import pool_blocks
 from firal.information.fisher import fir, information, sigma
 from firal.model.fitting import fit
-from firal.model.hessians import pool_blocks, weighted_information
+from firal.model.hessians import weighted_information
 from firal.model.logistic import softmax
-from firal.theory import designs
+from firal.theory import designs, transforms
 
 LAWS = ("gaussian", "laplace", "t")
 OPERATIONS = ("dilation", "translation")
@@ -123,9 +124,9 @@ def direction(d):
 def move(X, operation, amount):
     """A sample of p turned into one of q: dilated by nu = amount, or translated by tau = amount."""
     if operation == "dilation":
-        return designs.dilate(X, amount)
+        return transforms.dilate(X, amount)
     if operation == "translation":
-        return designs.translate(X, amount, direction(X.shape[1]))
+        return transforms.translate(X, amount, direction(X.shape[1]))
     raise ValueError(f"unknown operation {operation!r}: expected one of {', '.join(OPERATIONS)}")
 
 
@@ -148,7 +149,7 @@ def smallest_dilation(setting):
     X = setting.points[:SOLVE_POINTS]
     Hp = information(X, setting.theta)
     grid = np.geomspace(0.5, 200, 41)
-    values = [fir(information(designs.dilate(X, nu), setting.theta), Hp) for nu in grid]
+    values = [fir(information(transforms.dilate(X, nu), setting.theta), Hp) for nu in grid]
     return float(grid[np.argmin(values)])
 
 
@@ -164,9 +165,9 @@ def amounts_for(setting, operation, targets):
     X, theta = setting.points[:SOLVE_POINTS], setting.theta
     wanted = np.asarray(targets, dtype=float) * theta.size
     if operation == "dilation":
-        return np.array([designs.solve_dilation(X, theta, t) for t in wanted])
+        return np.array([transforms.solve_dilation(X, theta, t) for t in wanted])
     a = direction(X.shape[1])
-    return np.array([designs.solve_translation(X, theta, a, t) for t in wanted])
+    return np.array([transforms.solve_translation(X, theta, a, t) for t in wanted])
 
 
 def sweep(setting, operation, amounts, sizes, n_seeds, seed=0, *, workers=2):

@@ -1,8 +1,9 @@
-"""Quantities in the paper's bounds: prefactors, alpha, sample sizes, Gaussian-design integrals.
+"""Quantities in the paper's bounds: prefactors, alpha, sample sizes.
 
 Constants that the paper leaves unnamed ("there exists a constant", "up to a constant") are
 arguments here, with default 1. Where a printed formula differs from what its proof gives,
-``printed=True`` returns the printed one. The Orlicz norms are in ``firal.theory.orlicz``.
+``printed=True`` returns the printed one. The chapters *The Fisher information ratio controls the
+excess risk* and *The excess risk on a bounded domain* have the theorems.
 """
 
 from __future__ import annotations
@@ -10,84 +11,126 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy import optimize, special
 
 from firal.common import checks
-from firal.theory.orlicz import psi_norm, psi_norm_density, quadrature, smallest_scale
+from firal.information.risk import prefactor
 
 __all__ = [
-    "BinaryGaussian",
     "BoundedDomain",
     "SampleBounds",
     "alpha",
-    "binary_gaussian",
     "bounded_domain",
-    "kappa",
-    "kappa_perp",
     "prefactor",
-    "psi_norm",
-    "psi_norm_density",
     "sample_bounds",
 ]
 
 
 class SampleBounds(NamedTuple):
-    """The two lower bounds on n in Theorem 3; n has to reach both."""
+    """The two lower bounds on n in Theorem 3; n has to reach both.
 
-    hessian: float  # C1 d~ log(e d / delta): the empirical Hessian is close to its mean
-    parameter: float  # C2 sigma rho (d~ + sqrt(d~) log(e/delta)): theta_n is close to theta_*
+    Attributes
+    ----------
+    hessian : float
+        ``C1 d~ log(e d / delta)``: the empirical Hessian is close to its mean.
+    parameter : float
+        ``C2 sigma rho (d~ + sqrt(d~) log(e/delta))``: theta_n is close to theta_*.
+    """
+
+    hessian: float
+    parameter: float
 
 
 class BoundedDomain(NamedTuple):
-    """Theorem 40: two relative errors, and the n from which the theorem holds."""
+    """Theorem 40: two relative errors, and the sample size from which the theorem holds.
+
+    Attributes
+    ----------
+    eps_p : float
+        Relative error of the Hessian of p.
+    eps_q : float
+        Relative error of the Hessian of q.
+    n_min : float
+        Sample size from which the theorem holds.
+    """
 
     eps_p: float
     eps_q: float
     n_min: float
 
 
-class BinaryGaussian(NamedTuple):
-    """Constants of Lemma 2 and Theorem 3 for two classes and a Gaussian design, at radius r = 0."""
+def alpha(n: float, size: int, sigma: float, rho: float, delta: float, C3: float = 1.0) -> float:
+    """Compute the quantity alpha of Theorem 3, which goes into its prefactors.
 
-    rho: float
-    K0: float
-    K1: float
-    K2: float
+    Parameters
+    ----------
+    n : float
+        Sample size.
+    size : int
+        Number of parameters, d~ = d(c-1).
+    sigma : float
+        Largest eigenvalue of ``Hq^{-1} Hp``.
+    rho : float
+        Smallest rho with ``I (x) Vp <= rho Hp``.
+    delta : float
+        Probability that the bound fails, between 0 and 1.
+    C3 : float, default 1.0
+        The unnamed constant; Theorem 32 has it proportional to ``K_{0,p} K_{1,q} K_{2,p}(r)``.
 
+    Returns
+    -------
+    float
+        ``C3 sqrt(sigma rho (d~ + sqrt(d~) log(e/delta)) / n)``.
 
-def prefactor(alpha):
-    """``(e^alpha - alpha - 1) / alpha^2`` for numbers of either sign; 1/2 at alpha = 0.
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range.
 
-    Theorem 3 has this prefactor at alpha in its upper bound, and at -alpha in its lower bound,
-    where it reads ``(e^-alpha + alpha - 1) / alpha^2``. Accurate to rounding for every alpha.
-    """
-    x = np.asarray(alpha, dtype=np.float64)
-    if np.isnan(x).any():
-        raise ValueError("alpha must be a number or an array of numbers, got NaN")
-    near = np.clip(x, -1, 1)
-    series = np.zeros_like(x)
-    for k in range(20, 1, -1):  # sum over k >= 2 of x^(k-2) / k!, by Horner's rule
-        series = (series * near + 1) / k
-    far = np.where(np.abs(x) < 1, 1.0, x)
-    with np.errstate(over="ignore"):  # the value itself is then beyond the largest float
-        direct = (np.exp(far / 2) / far) ** 2 - (1 + 1 / far) / far
-    return np.where(np.abs(x) < 1, series, direct)[()]
-
-
-def alpha(n, size, sigma, rho, delta, C3=1.0):
-    """``C3 sqrt(sigma rho (d~ + sqrt(d~) log(e/delta)) / n)`` of Theorem 3, with size = d~.
-
-    Theorem 32 has C3 proportional to K_{0,p} K_{1,q} K_{2,p}(r).
+    Examples
+    --------
+    >>> from firal.theory.bounds import alpha
+    >>> round(alpha(n=1000, size=8, sigma=2.0, rho=3.0, delta=0.1), 4)
+    0.3226
     """
     n = checks.number(n, "n", 0)
     C3 = checks.number(C3, "C3", 0)
     return float(C3 * np.sqrt(_spread(size, sigma, rho, delta) / n))
 
 
-def sample_bounds(d, c, sigma, rho, delta, C1=1.0, C2=1.0):
-    """The two sample sizes of Theorem 3, for d features and c classes.
+def sample_bounds(
+    d: int, c: int, sigma: float, rho: float, delta: float, C1: float = 1.0, C2: float = 1.0
+) -> SampleBounds:
+    """Compute the two sample sizes that Theorem 3 needs.
 
-    Theorem 32 has C1 proportional to K_{2,q}(r)^2 and C2 to nu (K_{0,q} K_{1,q} K_{2,q}(r))^2.
+    Parameters
+    ----------
+    d, c : int
+        Numbers of features and of classes.
+    sigma : float
+        Largest eigenvalue of ``Hq^{-1} Hp``.
+    rho : float
+        Smallest rho with ``I (x) Vp <= rho Hp``.
+    delta : float
+        Probability that the bound fails, between 0 and 1.
+    C1, C2 : float, default 1.0
+        The unnamed constants; Theorem 32 has C1 proportional to ``K_{2,q}(r)^2`` and C2 to
+        ``nu (K_{0,q} K_{1,q} K_{2,q}(r))^2``.
+
+    Returns
+    -------
+    SampleBounds
+        ``hessian`` and ``parameter``; n has to reach both.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range.
+
+    Examples
+    --------
+    >>> from firal.theory.bounds import sample_bounds
+    >>> [round(n) for n in sample_bounds(d=4, c=3, sigma=2.0, rho=3.0, delta=0.1)]
+    [38, 104]
     """
     d = checks.integer(d, "d", 1)
     size = d * (checks.integer(c, "c", 2) - 1)
@@ -97,89 +140,56 @@ def sample_bounds(d, c, sigma, rho, delta, C1=1.0, C2=1.0):
     return SampleBounds(float(C1 * size * (1 + np.log(d / delta))), float(C2 * spread))
 
 
-def kappa(t):
-    """``E exp(-|t u|) u^2`` for a standard normal u; t >= 0, number or array. Near 1.6/t^3."""
-    t = _nonnegative(t)
-    near, far = np.minimum(t, 9.0), np.maximum(t, 9.0)
-    direct = (1 + near**2) * special.erfcx(near / np.sqrt(2)) - near * np.sqrt(2 / np.pi)
-    # for large t the difference cancels; there sum_j (-1)^j (2j+2)! / (2^j j!) t^-(2j+3)
-    term = np.sqrt(2 / np.pi) * 2 / far**3
-    series = term
-    for j in range(35):
-        term = -term * (2 * j + 3) * (2 * j + 4) / (2 * (j + 1)) / far**2
-        series = series + term
-    return np.where(t < 9, direct, series)[()]
+def bounded_domain(
+    n: float,
+    size: int,
+    sigma: float,
+    delta: float,
+    L1: float,
+    L2: float,
+    L3: float,
+    *,
+    printed: bool = False,
+) -> BoundedDomain:
+    """Compute the relative errors and the sample size of Theorem 40 (bounded domain).
 
+    Parameters
+    ----------
+    n : float
+        Sample size.
+    size : int
+        Number of parameters, d~ = d(c-1).
+    sigma : float
+        Largest eigenvalue of ``Hq^{-1} Hp``.
+    delta : float
+        Probability that the bound fails, between 0 and 1.
+    L1, L2, L3 : float
+        Bounds on the gradient, the Hessian and its Lipschitz constant in the norm of H_p.
+    printed : bool, default False
+        Whether to use the formulas as printed in the paper instead of what its proof gives.
 
-def kappa_perp(t):
-    """``E exp(-|t u|)`` for a standard normal u; t >= 0, number or array. Near 0.8/t."""
-    return special.erfcx(_nonnegative(t) / np.sqrt(2))
+    Returns
+    -------
+    BoundedDomain
+        ``eps_p``, ``eps_q`` and ``n_min``.
 
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range.
 
-def binary_gaussian(t):
-    """Exact rho, K0, K1 and K2(0) for two classes, x ~ N(0, V), |theta_*|_V = t and d >= 2.
-
-    In whitened coordinates z the parameter is t e_1 and the Hessian is diagonal: E[w u^2] along e_1
-    and E[w] across, with u = z_1 and the logistic weight w = p(1-p), p = 1/(1 + exp(-t u)). K1 and
-    K2 are suprema over unit vectors, which by symmetry lie in the plane of e_1 and one more
-    axis. The normal variable of that axis is integrated in closed form, u by quadrature.
-    """
-    t = checks.number(t, "t", low=0, strict=False)
-    u, weights = quadrature(0.0, np.inf)
-    log_weights = np.log(weights) - u * u / 2 + np.log(2 / np.sqrt(2 * np.pi))  # both signs of u
-    log_p, log_q = special.log_expit(t * u), special.log_expit(-t * u)
-    log_w = log_p + log_q
-    along = np.exp(special.logsumexp(log_w + 2 * np.log(u) + log_weights))
-    across = np.exp(special.logsumexp(log_w + log_weights))
-
-    def supremum(cases, order):
-        def norm(angle):
-            a2, b2 = np.cos(angle) ** 2 / along, np.sin(angle) ** 2 / across
-            return _plane_norm(a2, b2, cases, order, u, log_weights)
-
-        angles = np.linspace(0, np.pi / 2, 13)
-        values = [norm(angle) for angle in angles]
-        best = int(np.argmax(values))
-        around = angles[max(best - 1, 0)], angles[min(best + 1, angles.size - 1)]
-        refined = optimize.minimize_scalar(lambda x: -norm(x), bounds=around, method="bounded")
-        return float(max(values[best], -refined.fun))
-
-    # K1: psi_2 norm of (residual) u^T H^{-1/2} z; the residual is 1-p with probability p, else -p
-    K1 = supremum([(log_p, np.exp(2 * log_q)), (log_q, np.exp(2 * log_p))], 2)
-    # K2: psi_1 norm of w (u^T H^{-1/2} z)^2
-    K2 = supremum([(np.zeros_like(u), np.exp(log_w))], 1)
-    return BinaryGaussian(float(1 / min(along, across)), float(np.sqrt(8 / 3)), K1, K2)
-
-
-def _plane_norm(a2, b2, cases, order, u, log_weights):
-    """Orlicz norm of a variable Y with ``|Y|^order = s (a u + b v)^2``; a2 = a^2, b2 = b^2.
-
-    v is standard normal and integrated in closed form; u has the given quadrature. cases lists
-    pairs (log probability, value of s), both functions of u.
-    """
-
-    def log_mean(tau):
-        terms = []
-        for log_probability, size in cases:
-            g = size / tau**order
-            left = 1 - 2 * g * b2
-            if left.min() <= 0:
-                return np.inf
-            # log E exp(g (a u + b v)^2) over v
-            exponent = g * a2 * u * u / left - np.log(left) / 2
-            terms.append(exponent + log_probability + log_weights)
-        return special.logsumexp(np.logaddexp.reduce(terms))
-
-    return smallest_scale(log_mean)
-
-
-def bounded_domain(n, size, sigma, delta, L1, L2, L3, *, printed=False):
-    """``eps_p``, ``eps_q`` and the sample size of Theorem 40 (bounded domain), with size = d~.
-
-    L1, L2, L3 bound the gradient, the Hessian and its Lipschitz constant in the norm of H_p. The
-    proof gives ``eps_p = 2 sigma L1 L3 sqrt((2 + 8 log(1/delta))/n)``; printed is sigma^2. The
+    Notes
+    -----
+    The proof gives ``eps_p = 2 sigma L1 L3 sqrt((2 + 8 log(1/delta))/n)``; printed is sigma^2. The
     proof needs ``256 (2 + 8 log(1/delta)) sigma^4 L1^2 L3^2`` points; printed is log(1/delta) in
-    place of the parenthesis.
+    place of the parenthesis. The chapter *The excess risk on a bounded domain* has the proof.
+
+    Examples
+    --------
+    >>> from firal.theory.bounds import bounded_domain
+    >>> n_min = bounded_domain(1, 12, sigma=1.0, delta=0.1, L1=1.0, L2=1.0, L3=1.0).n_min
+    >>> bounded_domain(n_min, 12, sigma=1.0, delta=0.1, L1=1.0, L2=1.0, L3=1.0).eps_p <= 1 / 8
+    True
     """
     n = checks.number(n, "n", 0)
     size = checks.integer(size, "size", 1)
@@ -203,10 +213,3 @@ def _spread(size, sigma, rho, delta):
     rho = checks.number(rho, "rho", 0)
     delta = checks.number(delta, "delta", 0, 1)
     return sigma * rho * (size + np.sqrt(size) * (1 + np.log(1 / delta)))
-
-
-def _nonnegative(t):
-    t = checks.floats(t, "t").astype(np.float64, copy=False)
-    if t.size and t.min() < 0:
-        raise ValueError(f"t must be nonnegative, got {t.min():g}")
-    return t

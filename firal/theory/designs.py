@@ -1,43 +1,132 @@
-"""Synthetic designs: where points come from, the true parameter, and q with a wanted ratio.
+"""Synthetic designs: where points and labels come from, and the true parameter.
 
-p is one of three families with a mean and a scale matrix; q is p dilated or translated. Both
-operations act on a sample, so a sample of p is turned into a sample of q with the same random
-numbers, and the Fisher information ratio becomes a smooth function of one number to solve for.
+Points have one of three distributions with a mean and a scale matrix. The chapter *Synthetic
+experiments* uses them; ``firal.theory.transforms`` makes q from p.
 """
 
 from __future__ import annotations
 
 import numpy as np
-from scipy import optimize
+from numpy.typing import ArrayLike
 
 from firal.common import checks
-from firal.information.fisher import fir, information
 from firal.model.logistic import softmax
 
-FARTHEST = 60.0  # translations are searched up to this many standard deviations of the points
 
+def gaussian(n: int, mean: ArrayLike, scale: ArrayLike, rng: np.random.Generator) -> np.ndarray:
+    """Draw points from the normal distribution N(mean, scale).
 
-def gaussian(n, mean, scale, rng):
-    """n points of N(mean, scale): (n, d). mean (d,), scale (d, d) positive semidefinite."""
+    Parameters
+    ----------
+    n : int
+        Number of points.
+    mean : array_like of shape (d,)
+        Mean.
+    scale : array_like of shape (d, d)
+        Covariance, positive semidefinite.
+    rng : numpy.random.Generator
+        Source of randomness.
+
+    Returns
+    -------
+    ndarray of shape (n, d)
+        Points.
+
+    Raises
+    ------
+    ValueError
+        If the shapes disagree, a value is not finite, or the scale is not positive semidefinite.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from firal.theory import designs
+    >>> designs.gaussian(5, [0.0, 0.0], np.eye(2), np.random.default_rng(0)).shape
+    (5, 2)
+    """
     mean, root = _location_and_root(n, mean, scale, rng)
     return mean + rng.standard_normal((n, mean.size)) @ root.T
 
 
-def laplace(n, mean, scale, rng):
-    """n points of the symmetric multivariate Laplace law with covariance ``scale``: (n, d).
+def laplace(n: int, mean: ArrayLike, scale: ArrayLike, rng: np.random.Generator) -> np.ndarray:
+    """Draw points from the symmetric multivariate Laplace distribution.
 
+    Parameters
+    ----------
+    n : int
+        Number of points.
+    mean : array_like of shape (d,)
+        Mean.
+    scale : array_like of shape (d, d)
+        Covariance, positive semidefinite.
+    rng : numpy.random.Generator
+        Source of randomness.
+
+    Returns
+    -------
+    ndarray of shape (n, d)
+        Points.
+
+    Raises
+    ------
+    ValueError
+        If the shapes disagree, a value is not finite, or the scale is not positive semidefinite.
+
+    Notes
+    -----
     A normal vector times the square root of an independent standard exponential variable; its
     one-dimensional marginals are Laplace. Sub-exponential, not sub-Gaussian.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from firal.theory import designs
+    >>> designs.laplace(5, [0.0, 0.0], np.eye(2), np.random.default_rng(0)).shape
+    (5, 2)
     """
     mean, root = _location_and_root(n, mean, scale, rng)
     z = rng.standard_normal((n, mean.size)) @ root.T
     return mean + np.sqrt(rng.standard_exponential((n, 1))) * z
 
 
-def student_t(n, mean, scale, rng, df):
-    """n points of the multivariate t law with ``df`` degrees of freedom: (n, d).
+def student_t(
+    n: int, mean: ArrayLike, scale: ArrayLike, rng: np.random.Generator, df: float
+) -> np.ndarray:
+    """Draw points from the multivariate t distribution.
 
-    The scale matrix is not the covariance, which is ``df/(df-2) * scale`` and needs df > 2.
+    Parameters
+    ----------
+    n : int
+        Number of points.
+    mean : array_like of shape (d,)
+        Mean.
+    scale : array_like of shape (d, d)
+        Scale matrix, positive semidefinite; not the covariance.
+    rng : numpy.random.Generator
+        Source of randomness.
+    df : float
+        Degrees of freedom, positive.
+
+    Returns
+    -------
+    ndarray of shape (n, d)
+        Points.
+
+    Raises
+    ------
+    ValueError
+        If the shapes disagree, a value is not finite, or the scale is not positive semidefinite.
+
+    Notes
+    -----
+    The covariance is ``df / (df - 2) * scale``; it needs df > 2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from firal.theory import designs
+    >>> designs.student_t(5, [0.0, 0.0], np.eye(2), np.random.default_rng(0), df=4).shape
+    (5, 2)
     """
     mean, root = _location_and_root(n, mean, scale, rng)
     df = checks.number(df, "df", 0)
@@ -45,8 +134,35 @@ def student_t(n, mean, scale, rng, df):
     return mean + z * np.sqrt(df / rng.chisquare(df, (n, 1)))
 
 
-def draw_labels(X, theta, rng):
-    """One label per point from ``p(y | x, theta)``: (n,) integers."""
+def draw_labels(X: ArrayLike, theta: ArrayLike, rng: np.random.Generator) -> np.ndarray:
+    """Draw one label per point from ``p(y | x, theta)``.
+
+    Parameters
+    ----------
+    X : array_like of shape (n, d)
+        Points.
+    theta : array_like of shape (c-1, d)
+        Parameters.
+    rng : numpy.random.Generator
+        Source of randomness.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        Labels, integers 0..c-1.
+
+    Raises
+    ------
+    ValueError
+        If the shapes disagree or a value is not finite.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from firal.theory import designs
+    >>> designs.draw_labels([[50.0], [-50.0]], [[1.0]], np.random.default_rng(0))
+    array([0, 1])
+    """
     X = checks.points(X)
     theta = checks.parameters(theta, X.shape[1])
     checks.generator(rng)
@@ -55,13 +171,39 @@ def draw_labels(X, theta, rng):
     return np.minimum(y, len(theta))  # the last sum may be below 1 by rounding
 
 
-def simplex_theta(c, d):
-    """theta (c-1, d) with rows of length 1 that treats all c classes alike; needs d >= c-1.
+def simplex_theta(c: int, d: int) -> np.ndarray:
+    """Make a theta with rows of length 1 that treats all classes alike.
 
+    Parameters
+    ----------
+    c : int
+        Number of classes.
+    d : int
+        Number of features, at least c-1.
+
+    Returns
+    -------
+    ndarray of shape (c-1, d)
+        Rows of length 1.
+
+    Raises
+    ------
+    ValueError
+        If d is below c-1.
+
+    Notes
+    -----
     The rows and the origin (the reference class) are the corners of a regular simplex with edge 1,
-    in the first c-1 coordinates. Permuting classes is then a rotation or reflection of the points,
-    so every class has probability exactly 1/c under any p that these leave unchanged, such as
+    in the first c-1 coordinates. Permuting classes is then a rotation or reflection of the points.
+    So every class has probability exactly 1/c under any p that these leave unchanged, such as
     N(0, I).
+
+    Examples
+    --------
+    >>> from firal.theory import designs
+    >>> designs.simplex_theta(3, 4).round(3)
+    array([[1.   , 0.   , 0.   , 0.   ],
+           [0.5  , 0.866, 0.   , 0.   ]])
     """
     c = checks.integer(c, "c", 2)
     d = checks.integer(d, "d", 1)
@@ -73,132 +215,6 @@ def simplex_theta(c, d):
     # unit vectors with inner products 1/2: all distances, also to the origin, are 1
     theta[:, : c - 1] = np.linalg.cholesky((np.eye(c - 1) + 1) / 2)
     return theta
-
-
-def dilate(X, nu, center=0.0):
-    """The sample of p turned into one of q with ``nu`` times its covariance, around ``center``."""
-    X = checks.points(X)
-    nu = checks.number(nu, "nu", 0)
-    center = _vector(center, X.shape[1], "center")
-    return center + np.sqrt(nu) * (X - center)
-
-
-def translate(X, tau, direction):
-    """The sample of p shifted by ``tau * direction``; direction (d,)."""
-    X = checks.points(X)
-    tau = checks.number(tau, "tau")
-    return X + tau * _vector(direction, X.shape[1], "direction")
-
-
-def solve_dilation(X, theta, target, center=0.0):
-    """nu with ``fir(H_q, H_p) = target``, where q is p dilated by nu.
-
-    X (n, d) is a sample of p. The ratio grows without bound as nu -> 0, decreases to a minimum
-    (large points are informative across theta but saturated along it) and grows again. The answer
-    is on the decreasing branch; a target of d~ is p itself, nu = 1. A target below the minimum
-    is a ValueError. Accurate to 1e-10 relative, for the sample given.
-    """
-    X, Hp, target = _prepare(X, theta, target)
-    if abs(target / len(Hp) - 1) < 1e-9:
-        return 1.0
-
-    def ratio(log_nu):
-        return _ratio(dilate(X, np.exp(log_nu), center), theta, Hp)
-
-    low = high = _walk_down(ratio, target, 0.5, "dilation")
-    while ratio(low) <= target:
-        low, high = low - 0.7, low
-        if low < -100:
-            raise ValueError(f"no dilation above exp(-100) has a ratio of {target:g}")
-    root = optimize.brentq(lambda s: np.log(ratio(s) / target), low, high, xtol=1e-10)
-    return float(np.exp(root))
-
-
-def solve_translation(X, theta, direction, target):
-    """tau >= 0 with ``fir(H_q, H_p) = target``, where q is p shifted by tau * direction.
-
-    X (n, d) is a sample of p. Far away all points are saturated and the ratio grows without bound.
-    The answer is where the ratio first rises through the target; a target of d~ is p itself,
-    tau = 0. A target that no shift comes down to is a ValueError. Accurate to 1e-10 relative, for
-    the sample given.
-    """
-    X, Hp, target = _prepare(X, theta, target)
-    direction = _vector(direction, X.shape[1], "direction")
-    if not direction.any():
-        raise ValueError("direction must not be zero")
-    if abs(target / len(Hp) - 1) < 1e-9:
-        return 0.0
-    unit = np.sqrt(np.mean((X @ direction) ** 2)) / (direction @ direction)
-    step = 0.2
-
-    def ratio(s):
-        return _ratio(translate(X, s * unit, direction), theta, Hp)
-
-    below, place, best = None, 0.0, (np.inf, 0.0)
-    while True:
-        value = ratio(place)
-        best = min(best, (value, place))
-        if value <= target:
-            below = place
-        elif below is not None:
-            break
-        elif value > 100 * len(Hp):  # far out: only a dip between two places can be low enough
-            low = _lowest(ratio, max(best[1] - step, 0.0), best[1] + step, target, "translation")
-            below, place = low, low + step
-            break
-        place += step
-        if place > FARTHEST:
-            raise ValueError(
-                f"target must be a ratio that translations up to tau = {place * unit:.3g} rise to; "
-                f"the ratio there is {value:.6g}, got {target:g}"
-            )
-    root = optimize.brentq(lambda s: np.log(ratio(s) / target), below, place, xtol=1e-10)
-    return float(root * unit)
-
-
-def _walk_down(ratio, target, step, name):
-    """A place where the ratio is at most target: downhill from 0, then refined."""
-    here, value = 0.0, ratio(0.0)
-    if value <= target:
-        return here
-    if ratio(step) >= value:
-        step = -step
-    while True:
-        ahead = ratio(here + step)
-        if ahead <= target:
-            return here + step
-        if ahead >= value:
-            return _lowest(ratio, *sorted((here - step, here + step)), target, name)
-        here, value = here + step, ahead
-
-
-def _lowest(ratio, low, high, target, name):
-    """The place of the smallest ratio between low and high, if that is at most target."""
-    best = optimize.minimize_scalar(
-        ratio, bounds=(low, high), method="bounded", options={"xatol": 1e-9}
-    )
-    if best.fun > target:
-        raise ValueError(
-            f"target must be at least {best.fun:.6g}, the smallest Fisher information ratio found "
-            f"for a {name} of this sample, got {target:g}"
-        )
-    return float(best.x)
-
-
-def _prepare(X, theta, target):
-    X = checks.points(X)
-    Hp = information(X, theta)
-    fir(Hp, Hp)  # the error for a singular matrix
-    return X, Hp, checks.number(target, "target", 0)
-
-
-def _ratio(Xq, theta, Hp):
-    """Fisher information ratio; ``inf`` when q is saturated to the point of a singular matrix."""
-    Hq = information(Xq, theta)
-    try:
-        return fir(Hq, Hp)
-    except ValueError:
-        return np.inf
 
 
 def _location_and_root(n, mean, scale, rng):
@@ -215,10 +231,3 @@ def _location_and_root(n, mean, scale, rng):
             f"scale must be positive semidefinite, got an eigenvalue of {eigenvalues[0]:.3g}"
         )
     return mean, vectors * np.sqrt(np.maximum(eigenvalues, 0))
-
-
-def _vector(value, d, name):
-    value = checks.floats(value, name).astype(np.float64, copy=False)
-    if value.shape not in ((), (d,)):
-        raise ValueError(f"{name} must have shape ({d},), got shape {value.shape}")
-    return np.broadcast_to(value, (d,))

@@ -26,35 +26,91 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from firal.common import checks
+from firal.common.blocks import pool_blocks
 from firal.information.fisher import fir
-from firal.model.hessians import curvature, pool_blocks, quadratic_forms, weighted_information
+from firal.model.hessians import curvature, quadratic_forms, weighted_information
 from firal.model.logistic import softmax
 
 BLOCK_BYTES = 32 * 2**20
 
 
 class SecondOrder(NamedTuple):
-    """Coefficients of the expansion; ``predict(n)`` adds them up."""
+    """Coefficients of the expansion; ``predict(n)`` adds them up.
 
-    fir: float  # trace(Hq^{-1} Hp)
-    labels: float  # B_labels
-    design: float  # B_design; 0 for a fixed design
+    Attributes
+    ----------
+    fir : float
+        The Fisher information ratio, ``trace(Hq^{-1} Hp)``.
+    labels : float
+        B_labels.
+    design : float
+        B_design; 0 for a fixed design.
+    """
 
-    def predict(self, n):
-        """``fir/(2n) + (labels + design)/n^2``; n a number or an array."""
+    fir: float
+    labels: float
+    design: float
+
+    def predict(self, n: ArrayLike) -> np.ndarray | float:
+        """Predict the excess risk of a fit to n labels.
+
+        Parameters
+        ----------
+        n : array_like
+            Sample sizes.
+
+        Returns
+        -------
+        float or ndarray
+            ``fir / (2n) + (labels + design) / n^2``.
+        """
         return self.fir / (2 * np.asarray(n)) + (self.labels + self.design) / np.asarray(n) ** 2
 
 
-def second_order(points_q, points_p, theta, *, fixed_design=False):
-    """The two terms of the excess risk on p of a fit to labels drawn from theta (c-1, d).
+def second_order(
+    points_q: ArrayLike, points_p: ArrayLike, theta: ArrayLike, *, fixed_design: bool = False
+) -> SecondOrder:
+    """Compute the excess risk of maximum likelihood to second order in 1/n.
 
-    points_q (m, d)    a large sample of q, from which n points will be drawn; with
-                       ``fixed_design`` the m = n points themselves
-    points_p (N, d)    a sample of p
+    Parameters
+    ----------
+    points_q : array_like of shape (m, d)
+        A large sample of q, from which n points will be drawn. With ``fixed_design`` the m = n
+        points themselves.
+    points_p : array_like of shape (N, d)
+        A sample of p, where the risk is measured.
+    theta : array_like of shape (c-1, d)
+        The parameter that labels are drawn from.
+    fixed_design : bool, default False
+        Whether the points are fixed and only labels are random.
 
-    Cost: (m + N) d~^3 multiply-adds and the memory of d~^3 numbers.
+    Returns
+    -------
+    SecondOrder
+        ``fir``, ``labels`` and ``design``.
+
+    Raises
+    ------
+    ValueError
+        If the shapes disagree, a value is not finite, or the information of q is singular.
+
+    Notes
+    -----
+    Costs ``(m + N) d~^3`` multiply-adds and the memory of ``d~^3`` numbers, where d~ = d(c-1). The
+    chapter *Synthetic experiments* compares the prediction with measured risks.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from firal.theory.second_order import second_order
+    >>> risk = second_order(np.ones((1, 1)), np.ones((1, 1)), np.zeros((1, 1)), fixed_design=True)
+    >>> round(risk.fir, 9), round(risk.labels, 9)
+    (1.0, 0.75)
+    >>> float(risk.predict(100).round(9))
+    0.005075
     """
     Xq, Xp = checks.points(points_q), checks.points(points_p)
     theta = checks.parameters(theta, Xq.shape[1])

@@ -17,20 +17,21 @@ from firal.companion.play import (
     rounds as play_rounds,
 )
 from firal.companion.play.axis import number
-from firal.information.fisher import excess_risk, fir, information
+from firal.information.fisher import fir, information
+from firal.information.risk import excess_risk
 from firal.loop import accuracy
 from firal.model.fitting import fit
 from firal.model.logistic import probabilities
 from firal.selection.ftrl import sparsify
 from firal.selection.relaxation import relax
 from firal.strategies import STRATEGIES
-from firal.theory import bounds, designs
+from firal.theory import bounds, designs, gaussian_design
 
 
 def test_bounds_use_the_constants_of_the_theorem(monkeypatch):
     monkeypatch.setattr(play_bounds, "SIGNALS", (2.0, 1.0))
     signals = play_bounds.compute(0, 4, n_test=2000)
-    constants = bounds.binary_gaussian(2.0)
+    constants = gaussian_design.binary_gaussian(2.0)
     C3 = constants.K0 * constants.K1 * constants.K2
     for C, stored in zip((1.0, C3), signals[2.0].alpha, strict=True):
         wanted = bounds.alpha(700, 8, 1.0, constants.rho, play_bounds.DELTA, C)

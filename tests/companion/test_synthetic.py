@@ -1,13 +1,11 @@
-"""The experiment runner and the second-order prediction, against slow or exact references."""
+"""The experiment runner, against slow or exact references."""
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from firal import excess_risk, fir, fit, information
 from firal.companion import synthetic
 from firal.theory import designs
-from firal.theory.second_order import _derivatives, _fourth, second_order
 
 
 @pytest.fixture(scope="module")
@@ -112,73 +110,3 @@ def test_other_dimensions_and_laws_work_and_too_few_coordinates_do_not():
         synthetic.draw(5, 2, np.random.default_rng(0), law="cauchy")
     with pytest.raises(ValueError, match="unknown operation 'rotation'"):
         synthetic.move(np.ones((3, 2)), "rotation", 1.0)
-
-
-# ---------------------------------------------------------------- second order
-
-
-def test_derivatives_against_finite_differences():
-    rng = np.random.default_rng(1)
-    X, theta, step = rng.standard_normal((30, 2)), rng.standard_normal((3, 2)), 1e-5
-    T = _derivatives(X, theta)[1]
-    A, B = (M @ M.T for M in rng.standard_normal((2, 6, 6)))
-    slopes = []
-    for j, e in enumerate(np.eye(6).reshape(6, 3, 2) * step):
-        difference = information(X, theta + e) - information(X, theta - e)
-        np.testing.assert_allclose(T[j], difference / (2 * step), atol=1e-9)
-        slopes.append((_derivatives(X, theta + e)[1] - _derivatives(X, theta - e)[1]) / (2 * step))
-    fourth = np.einsum("abcd,ab,cd", np.array(slopes), A, B)
-    value, square = _fourth(X, theta, A, B)
-    assert value == pytest.approx(fourth, rel=1e-6)
-    H = [information(x[None], theta) for x in X]
-    assert square == pytest.approx(np.mean([np.trace(B @ h @ A @ h) for h in H]))
-
-
-def test_second_order_against_an_exact_sum():
-    """Constant feature, two classes: the mean over all labelings is a binomial sum."""
-    theta, n = np.array([[0.8]]), 20_000
-    p = 1 / (1 + np.exp(-0.8))
-    k = np.arange(1, n)
-    kl = p * np.log(p * n / k) + (1 - p) * np.log((1 - p) * n / (n - k))
-    exact = n**2 * (stats.binom.pmf(k, n, p) @ kl - 1 / (2 * n))
-    B = second_order(np.ones((1, 1)), np.ones((1, 1)), theta, fixed_design=True)
-    assert B.labels == pytest.approx(exact, rel=1e-3)
-    assert B.fir == pytest.approx(1) and B.design == 0
-
-
-def test_second_order_with_p_different_from_q_against_an_exact_sum():
-    """Two groups of points, x = 1 and x = 2, one parameter, labels summed exactly; p sits at 2."""
-    theta = np.array([[0.6]])
-    half = 400
-    Xq, Xp = np.array([[1.0], [2.0]]), np.array([[2.0]])
-    prediction = second_order(Xq, Xp, theta, fixed_design=True)
-    p1, p2 = 1 / (1 + np.exp(-0.6)), 1 / (1 + np.exp(-1.2))
-    k = np.arange(half + 1)
-    total = (k[:, None] + 2 * k[None, :]) / (2 * half)  # sufficient statistic of (k1, k2)
-    weight = stats.binom.pmf(k, half, p1)[:, None] * stats.binom.pmf(k, half, p2)
-    fitted = np.full_like(total, 0.6)
-    for _ in range(60):  # Newton for all outcomes; extreme ones have weight zero
-        a, b = 1 / (1 + np.exp(-fitted)), 1 / (1 + np.exp(-2 * fitted))
-        slope = (a + 2 * b) / 2 - total
-        fitted = np.clip(fitted - slope / ((a * (1 - a) + 4 * b * (1 - b)) / 2), -4, 4)
-    b = 1 / (1 + np.exp(-2 * fitted))
-    kl = p2 * np.log(p2 / b) + (1 - p2) * np.log((1 - p2) / (1 - b))
-    n = 2 * half
-    exact = n**2 * (np.sum(weight * kl) - prediction.fir / (2 * n))
-    assert prediction.labels == pytest.approx(exact, rel=0.03)
-
-
-def test_random_design_term_against_simulation():
-    rng = np.random.default_rng(0)
-    theta = np.array([[1.0, 0.5]])
-    Xq, Xp = rng.standard_normal((40, 2)), rng.standard_normal((50, 2)) + 1
-    Hp, n = information(Xp, theta), 400
-    Hs = np.array([information(x[None], theta) for x in Xq])
-    counts = rng.multinomial(n, np.full(40, 1 / 40), size=20_000)
-    Hn = np.einsum("sk,kab->sab", counts / n, Hs)
-    own = np.trace(np.linalg.solve(Hn, np.broadcast_to(Hp, Hn.shape)), axis1=1, axis2=2)
-    prediction = second_order(Xq, Xp, theta)
-    measured = n * (own.mean() - prediction.fir) / 2
-    error = n * own.std() / np.sqrt(len(own)) / 2
-    assert abs(measured - prediction.design) < 4 * error + 0.05 * abs(prediction.design)
-    assert abs(prediction.design) > 8 * error  # the test can see the term

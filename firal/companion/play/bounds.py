@@ -1,8 +1,8 @@
 """Figure to play with: the prefactors of Theorem 3, and its bounds against the sample size.
 
 Two classes, d features, x ~ N(0, I), q = p and |theta_*| = t. All constants of the theorem are
-known then (``bounds.binary_gaussian``), apart from the absolute ones, which are set to 1. The
-measured risks are those of maximum likelihood fits.
+known then (``gaussian_design.binary_gaussian``), apart from the absolute ones, which are set to 1.
+The measured risks are those of maximum likelihood fits.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from firal.companion.play.axis import number
 from firal.companion.play.interactive import Control, PlayFigure
 from firal.companion.play.panels import Panel
 from firal.companion.synthetic import Risk, fit_from
-from firal.theory import bounds, designs
+from firal.theory import bounds, designs, gaussian_design
 
 SIGNALS = (0.5, 1.0, 2.0, 4.0, 10.0)
 SIZES = tuple(int(round(n, -2)) for n in np.geomspace(100, 1e7, 16))  # the slider over n
@@ -36,7 +36,7 @@ def compute(seed, n_runs, d=8, n_test=20_000):
     """{t: Signal}: n_runs fits for every t and n in MEASURED."""
     out = {}
     for t in SIGNALS:
-        constants = bounds.binary_gaussian(t)
+        constants = gaussian_design.binary_gaussian(t)
         C3 = constants.K0 * constants.K1 * constants.K2
         alpha = tuple(bounds.alpha(1, d, 1.0, constants.rho, DELTA, C) for C in (1.0, C3))
         rng = np.random.default_rng([seed, int(10 * t)])

@@ -17,7 +17,7 @@ from firal.companion.play.panels import Panel
 from firal.companion.synthetic import Risk, fit_from
 from firal.information.fisher import information
 from firal.model.logistic import softmax
-from firal.theory import designs
+from firal.theory import designs, transforms
 from firal.theory.second_order import SecondOrder, second_order
 
 NUS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
@@ -43,7 +43,7 @@ class Place(NamedTuple):
 
 def move(X, nu, tau):
     """A sample of p turned into one of q."""
-    return designs.translate(designs.dilate(X, nu), tau, DIRECTION)
+    return transforms.translate(transforms.dilate(X, nu), tau, DIRECTION)
 
 
 def compute(seed, n_runs, n_test=10_000):
