@@ -77,7 +77,7 @@ def compare(
     Parameters
     ----------
     pool, labels, rounds, batch, ridge
-        As in :func:`active_learning`.
+        As in :func:`firal.active_learning`.
     trials : int or iterable of int
         Number of trials, or the numbers of the trials to run.
     seed : int
@@ -103,7 +103,7 @@ def compare(
     Raises
     ------
     ValueError
-        As in :func:`active_learning`, or if a class has no point.
+        As in :func:`firal.active_learning`, or if a class has no point.
 
     Notes
     -----

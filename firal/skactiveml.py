@@ -1,8 +1,11 @@
 """FIRAL and BAIT as query strategies of scikit-activeml, an optional dependency.
 
+To pick ten points of X::
+
     from firal.skactiveml import FIRAL
+
     strategy = FIRAL(random_state=0)
-    rows = strategy.query(X, y, clf, batch_size=10)     # y holds missing labels
+    rows = strategy.query(X, y, clf, batch_size=10)  # y holds missing labels
 
 **The model.** Both strategies measure information in a multinomial logistic regression. If ``clf``
 is a ``SklearnClassifier`` around scikit-learn's ``LogisticRegression``, or around a pipeline that

@@ -293,6 +293,7 @@ def relax_and_round(
     return select(pool, labeled, theta, budget).indices
 
 
+#: The strategies by name; each is a function ``(pool, labeled, theta, budget, rng) -> rows``.
 STRATEGIES = {
     "random": random,
     "kmeans": kmeans,

@@ -1,8 +1,8 @@
 """Claims of the paper, checked in notebooks and recorded where they were checked.
 
 ``book/claims.yml`` lists every claim with the status we expect: ``holds``, ``holds-corrected``
-or ``differs``. A notebook calls :func:`check`, which prints one rounded line, stores the same
-facts as JSON beside it, and raises :class:`ClaimError` when the outcome is not the expected one.
+or ``differs``. A notebook calls ``check``, which prints one rounded line, stores the same
+facts as JSON beside it, and raises ``ClaimError`` when the outcome is not the expected one.
 So a ``differs`` claim that suddenly passes stops the run, like a strict xfail. The scoreboard of
 the book is built from the stored records alone.
 

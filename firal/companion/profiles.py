@@ -4,7 +4,7 @@
 notebooks are executed with; ``paper`` is everything at the size of the paper.
 
 A notebook has one cell tagged ``parameters`` with ``PROFILE`` and its own knobs, all ``None``
-by default, and calls :func:`load` right after it.
+by default, and calls ``load`` right after it.
 """
 
 from __future__ import annotations

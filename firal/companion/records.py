@@ -4,7 +4,7 @@ A comparison of strategies that takes hours is kept as what it decided and measu
 picks, accuracy, Fisher information ratio, numbers of classes, eta and seconds. From it figures and
 tables are made again within a minute. A record also says what it belongs to: the settings, the
 SHA-256 of the data, and the version of ``firal``. It is refused for other settings or data, and
-:func:`check_runs` fits again on the picks to see that they give the recorded accuracies.
+``check_runs`` fits again on the picks to see that they give the recorded accuracies.
 
 The file holds plain arrays, without pickled objects. ``KIND.FIELD`` has one entry per round of the
 runs of that kind; the picks stand one after another in ``KIND.picked``, and the weights z of some

@@ -2,8 +2,8 @@
 
 A notebook that puts the results of others side by side takes them from their stored outputs: it
 neither repeats hours of work nor has numbers typed in. The notebook with the result shows its table
-by :func:`publish`, which stores the numbers as JSON beside the text; the other one reads them with
-:func:`table`. The numbers are rounded as they are shown, so text and JSON say the same.
+by ``publish``, which stores the numbers as JSON beside the text; the other one reads them with
+``table``. The numbers are rounded as they are shown, so text and JSON say the same.
 
 Every input is declared in ``profiles.INPUTS``, because a notebook is current only as long as its
 inputs are unchanged. Whatever is not declared is refused here.

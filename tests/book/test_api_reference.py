@@ -129,8 +129,8 @@ def public(module):
         if own and (inspect.isfunction(inspect.unwrap(thing)) or inspect.isclass(thing)):
             yield name, thing
             if inspect.isclass(thing):
-                for part, method in vars(thing).items():
-                    if inspect.isfunction(method) and not part.startswith("_"):
+                for part, method in inspect.getmembers(thing, inspect.isfunction):
+                    if method.__module__ == module.__name__ and not part.startswith("_"):
                         yield f"{name}.{part}", method
 
 

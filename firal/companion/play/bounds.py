@@ -1,6 +1,6 @@
 """Figure to play with: the prefactors of Theorem 3, and its bounds against the sample size.
 
-Two classes, d features, x ~ N(0, I), q = p and |theta_*| = t. All constants of the theorem are
+Two classes, d features, x ~ N(0, I), q = p and ``|theta_*| = t``. All constants of the theorem are
 known then (``gaussian_design.binary_gaussian``), apart from the absolute ones, which are set to 1.
 The measured risks are those of maximum likelihood fits.
 """
