@@ -13,8 +13,9 @@ comes with a certified relative gap. Below, M = Sigma^{-1} H_p Sigma^{-1}.
 ``sum_i |V_i|^2 / z_i + |V_0|^2`` over all V with ``sum_i P_i V_i + P_0 V_0 = H_p^{1/2}``, where
 ``P_i P_i^T = H(x_i)`` and ``P_0 P_0^T`` is the labeled information. The best V_i has
 ``|V_i| = z_i <H(x_i), M>^{1/2}``; for that V the best z is proportional to ``|V_i|``, cut at 1
-where capped. Alternating the two never increases f: the step is ``z_i <- z_i <H(x_i), M>^{1/2}``. We
-take it with Nesterov's momentum on the logarithms of z and drop the momentum whenever f grows.
+where capped. Alternating the two never increases f; this is the step
+``z_i <- z_i <H(x_i), M>^{1/2}``. We take it with Nesterov's momentum on the logarithms of z and
+drop the momentum whenever f grows.
 
 **"mirror"** is Algorithm 2 of the paper: ``z_i <- z_i exp(-beta_t g_i)`` with g the gradient,
 rescaled, with ``beta_t = sqrt(log(m) / t) / max |g|``, and the best iterate is returned. The paper
