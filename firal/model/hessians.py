@@ -4,7 +4,7 @@ The Hessian of point i is ``kron(G_i, x_i x_i^T)`` with ``G_i = diag(h_i) - h_i 
 ``h_i`` holds the probabilities of the first k = c-1 classes. So a matrix M of size d~ = d k meets
 a point only through its k*k small numbers ``x_i^T M_kl x_i``, and those are linear in the products
 ``x_ia x_ib``. Both factors are symmetric: d(d+1)/2 products with a <= b and k(k+1)/2 block pairs
-with k <= l are enough. All points together make **one matrix product** of shape
+with k <= l are enough. All points together make **one matrix product** of shape ::
 
     (points) x d(d+1)/2 x k(k+1)/2        about points * d~^2 / 4 multiply-adds;
 

@@ -1,6 +1,6 @@
 """The excess risk of maximum likelihood to second order in 1/n.
 
-The Fisher information ratio gives the first term of
+The Fisher information ratio gives the first term of ::
 
     E[R_p(theta_n)] = FIR / (2n) + B / n^2 + ...
 
@@ -8,7 +8,8 @@ Here B is computed. For a fixed design the Hessian of the loss does not depend o
 the score is a sum of independent terms whose cumulants are the derivatives of the log-partition
 function. So all expectations over the labels have closed forms in the derivatives of order 2, 3, 4
 of L_q and L_p at theta_*: H, T, Q and Hp, Tp, Qp. With G = H^{-1} and M = G Hp G, collecting the
-terms of order n^{-2} of R_p at theta_* + Delta, where Delta solves the likelihood equation, gives
+terms of order n^{-2} of R_p at theta_* + Delta, where Delta solves the likelihood equation,
+gives ::
 
     B_labels = 3/4 T(M,G,G)T + 1/8 t'Mt + 1/2 T[M]'Gt - 1/2 Q[M,G]
              - 1/3 Tp(G,G,G)T - 1/4 Tp[G]'Gt + 1/8 Qp[G,G],              t = T[G].
