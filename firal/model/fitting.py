@@ -129,11 +129,12 @@ def fit(
 
 
 def _require_all_classes(y, c):
+    """Raise if some class has no label: its parameters would have no minimizer."""
     missing = np.setdiff1d(np.arange(c), y)
     if missing.size:
         raise ValueError(
-            f"no label of class {', '.join(map(str, missing))} among the {y.size} given: "
-            f"a fit of n_classes={c} classes needs ridge > 0 then"
+            f"no label of class {', '.join(map(str, missing))} among the {y.size} labels: "
+            f"a fit of n_classes={c} classes needs ridge > 0"
         )
 
 
@@ -160,7 +161,7 @@ def _newton(system, y, c, tol, max_iter):
         if iteration == max_iter:
             break
 
-        # 3. The Newton step. Its accuracy grows with the iterations: faster than linear.
+        # 3. The Newton step, more accurate as the gradient shrinks: faster than linear.
         step = system.solve(h, slope, tolerance=min(0.25, np.sqrt(relative)))
         descent = np.sum(slope * step)
         rounding = 1e-14 * max(1.0, value)
@@ -173,11 +174,11 @@ def _newton(system, y, c, tol, max_iter):
             if exists and -descent <= rounding:
                 break  # the minimizer is farther away than the loss can resolve
 
-        # 5. Move along the step until the penalized loss decreases enough.
+        # 5. Shorten the step until the penalized loss decreases enough.
         theta, value, h, residual, margin = _backtrack(
             X, y, ridge, theta, step, value, descent, rounding
         )
-    if not exists:
+    if not exists:  # separable labels are an error also when the iterations were too few
         require_minimizer(X, y, c)
     return Fit(theta, False, iteration, norm)
 

@@ -1,4 +1,6 @@
-"""The excess risk against sums over labels, close parameters, huge logits and sampled labels."""
+"""Excess risk and prefactor against sums over labels and high-precision arithmetic."""
+
+from decimal import Decimal, localcontext
 
 import numpy as np
 import pytest
@@ -8,7 +10,7 @@ from hypothesis import strategies as st
 
 from firal.information import fisher
 from firal.information.fisher import information
-from firal.information.risk import excess_risk
+from firal.information.risk import excess_risk, prefactor
 from firal.model.logistic import loss
 from firal.theory.designs import draw_labels, gaussian
 
@@ -77,3 +79,27 @@ def test_many_blocks_equal_one(monkeypatch):
 def test_bad_input():
     with pytest.raises(ValueError, match="one shape"):
         excess_risk(np.ones((2, 3)), np.ones((1, 3)), np.ones((4, 3)))
+
+
+@given(st.floats(-700, 700).filter(lambda a: abs(a) > 1e-300))
+def test_prefactor_to_rounding(a):
+    with localcontext() as context:
+        context.prec = 700  # near 0 two terms cancel to a^2 / 2
+        x = Decimal(a)
+        exact = float((x.exp() - x - 1) / (x * x)) if abs(a) > 1e-150 else 0.5
+    assert prefactor(a) == pytest.approx(exact, rel=3e-15)
+
+
+def test_prefactor_at_its_limits():
+    assert prefactor(0) == 0.5
+    assert prefactor(-1e200) == pytest.approx(1e-200)
+    assert prefactor(1e4) == np.inf
+    values = prefactor(np.linspace(-40, 40, 801))
+    assert (np.diff(values) > 0).all()
+    naive = (np.exp(1e-9) - 1e-9 - 1) / 1e-18
+    assert abs(naive - 0.5) > 0.1  # why the formula is not used near 0
+
+
+def test_prefactor_of_nan_is_refused():
+    with pytest.raises(ValueError, match="got NaN"):
+        prefactor(np.nan)

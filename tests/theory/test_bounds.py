@@ -1,35 +1,9 @@
-"""Bounds against high-precision arithmetic and values by hand."""
-
-from decimal import Decimal, localcontext
+"""Bounds against values by hand."""
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from firal.theory import bounds
-
-# --- prefactors --------------------------------------------------------------------------------
-
-
-@given(st.floats(-700, 700).filter(lambda a: abs(a) > 1e-300))
-def test_prefactor_to_rounding(a):
-    with localcontext() as context:
-        context.prec = 700  # near 0 two terms cancel to a^2 / 2
-        x = Decimal(a)
-        exact = float((x.exp() - x - 1) / (x * x)) if abs(a) > 1e-150 else 0.5
-    assert bounds.prefactor(a) == pytest.approx(exact, rel=3e-15)
-
-
-def test_prefactor_at_its_limits():
-    assert bounds.prefactor(0) == 0.5
-    assert bounds.prefactor(-1e200) == pytest.approx(1e-200)
-    assert bounds.prefactor(1e4) == np.inf
-    values = bounds.prefactor(np.linspace(-40, 40, 801))
-    assert (np.diff(values) > 0).all()
-    naive = (np.exp(1e-9) - 1e-9 - 1) / 1e-18
-    assert abs(naive - 0.5) > 0.1  # why the formula is not used near 0
-
 
 # --- Theorem 3 and Theorem 40 ------------------------------------------------------------------
 
@@ -86,7 +60,6 @@ def test_printed_bounded_domain_differs():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: bounds.prefactor(np.nan), "got NaN"),
         (lambda: bounds.alpha(0, 8, 1, 1, 0.1), "n must be a finite number > 0, got 0"),
         (lambda: bounds.alpha(9, 0, 1, 1, 0.1), "size must be an integer >= 1, got 0"),
         (lambda: bounds.alpha(9, 8, 1, 1, 1.5), "delta must be a finite number > 0 and < 1"),
