@@ -285,6 +285,10 @@ def test_a_comment_makes_nothing_stale(edited):
     assert edited("firal/cli.py", lambda text: f"# a comment\n{text}") == []
 
 
+def test_sizes_of_other_notebooks_make_nothing_stale(edited):
+    assert edited("firal/companion/profiles.py", lambda text: f"{text}\nNEW = 1\n") == []
+
+
 def test_code_of_the_command_makes_one_notebook_stale(edited):
     assert edited("firal/cli.py", lambda text: f"{text}\nNEW = 1\n") == ["u01_your_pool"]
 
