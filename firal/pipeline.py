@@ -160,12 +160,15 @@ def next_batch(
     >>> batch.strategy, batch.classes, len(batch.rows)
     ('firal', ('wine 0', 'wine 1', 'wine 2'), 4)
     """
+    # 1. Numbers and labels as the method wants them.
     table = as_table(X)
     n, d = table.shape
     known, codes, classes = encode_labels(y, n)
     free = np.setdiff1d(np.arange(n), known)
     _check_budget(budget, free.size)
     _check_options(strategy, ridge, eta)
+
+    # 2. Columns to features.
     features = model_features(table, standardize=standardize, pca=pca, intercept=intercept)
     log.info(
         f"{n} points, {d} features; {known.size} labeled in {len(classes)} classes, "
@@ -173,6 +176,8 @@ def next_batch(
     )
     pool, labeled = features[free], features[known]
     del features  # as large as the pool
+
+    # 3. Fit the model, and let the strategy pick.
     picks = fit_and_pick(
         pool,
         labeled,
