@@ -54,8 +54,13 @@ def publish(frame, name, **facts):
         len(row) != len(frame.columns) for row in numbers.values()
     ):
         raise ValueError("publish needs a table as real_figures returns it, got a part of one")
-    labels = [int(n) for n in frame.columns]
-    return Published(frame, {"name": name, "labels": labels, "rows": numbers, "facts": facts})
+    content = {
+        "name": name,
+        "labels": [int(n) for n in frame.columns],
+        "rows": list(numbers.items()),  # pairs: notebooks store the keys of JSON sorted
+        "facts": facts,
+    }
+    return Published(frame, content)
 
 
 def table(notebook, name, *, reader) -> Table:
@@ -70,7 +75,7 @@ def table(notebook, name, *, reader) -> Table:
         raise ValueError(
             f"{path.name} must publish one table {name!r}, got {len(found)}: execute it first"
         )
-    rows = {shown: np.array(row, dtype=float) for shown, row in found[0]["rows"].items()}
+    rows = {shown: np.array(row, dtype=float) for shown, row in found[0]["rows"]}
     return Table(found[0]["labels"], rows, found[0]["facts"])
 
 

@@ -60,7 +60,7 @@ def test_a_notebook_is_checked_on_the_data_of_its_outputs_only(needy):
     prepared(needy, "mnist60k")
     own = sha256(data_folder() / "mnist60k.npz")
     for digest, checked in ((own, True), ("0" * 64, False)):
-        table = {"name": "accuracy", "labels": [], "rows": {}, "facts": {"data": digest}}
+        table = {"name": "accuracy", "labels": [], "rows": [], "facts": {"data": digest}}
         small_tree.outputs(path, {"output_type": "execute_result", "data": {stored.MIME: table}})
         assert (why_not_checked(path) is None) == checked
     assert why_not_checked(path) == (

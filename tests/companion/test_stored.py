@@ -35,7 +35,7 @@ def store(repository, *values):
         output = {"output_type": "execute_result", "data": data, "metadata": metadata}
         cells.append({"cell_type": "code", "source": [], "outputs": [output]})
     path = repository / "notebooks" / "e12_x.ipynb"
-    path.write_text(json.dumps({"cells": cells}), encoding="utf8")
+    path.write_text(json.dumps({"cells": cells}, sort_keys=True), encoding="utf8")
     return path
 
 
@@ -66,6 +66,7 @@ def test_numbers_are_read_back_as_they_were_shown(repository, records):
         stored.publish(real_figures.difference_table(differences), "differences"),
     )
     accuracy = stored.table("e12", "accuracy", reader="e16")
+    assert list(accuracy.rows) == ["Random", "K-means", "Var ratios"]
     assert accuracy.labels == [3, 7, 11] and accuracy.facts == {"all_labels": 0.9, "data": "ab"}
     for name in ("random", "kmeans", "var-ratios"):
         for k, shown in enumerate(accuracy.rows[METHODS[name][0]]):
