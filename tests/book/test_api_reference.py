@@ -223,6 +223,7 @@ def test_a_good_docstring_passes(monkeypatch):
     assert complaints(good) == []
 
 
+@pytest.mark.filterwarnings("ignore::UserWarning")  # numpydoc warns about unknown sections
 @pytest.mark.parametrize("old", BROKEN)
 def test_a_broken_docstring_is_found(old):
     def broken(x: int, *, scale: float = 1.0) -> int:
