@@ -6,6 +6,10 @@ facts as JSON beside it, and raises ``ClaimError`` when the outcome is not the e
 So a ``differs`` claim that suddenly passes stops the run, like a strict xfail. The scoreboard of
 the book is built from the stored records alone.
 
+A check that cannot fail is worthless. So a check that is expected to pass comes with a *control*:
+the same statistic of a corrupted version (a wrong constant, another estimator, a dropped
+assumption), which must fail. It is recorded and shown beside the check.
+
 With the environment variable ``FIRAL_CLAIMS=record`` an unexpected outcome is recorded but does
 not raise: this is how ``make reproduce`` can list every verdict that changed.
 """
@@ -15,6 +19,7 @@ from __future__ import annotations
 import operator
 import os
 from functools import lru_cache
+from math import isnan
 from pathlib import Path
 from typing import NamedTuple
 
@@ -47,6 +52,8 @@ class Check(NamedTuple):
     printed: bool
     passed: bool
     as_expected: bool
+    control: str | None = None  # what was corrupted
+    control_measured: float | None = None
 
     def line(self) -> str:
         """The check as the single line a notebook shows."""
@@ -56,7 +63,11 @@ class Check(NamedTuple):
         if not self.as_expected:
             verdict += ", UNEXPECTED"
         comparison = f"{number} {_SYMBOLS[self.relation]} {self.reference:g}"
-        return f"{self.id}{subject} | {self.what} | {comparison} | {verdict}"
+        line = f"{self.id}{subject} | {self.what} | {comparison} | {verdict}"
+        if self.control is None:
+            return line
+        number = "" if self.control_measured is None else f" {self.control_measured:g}"
+        return f"{line} | control, {self.control}:{number} fails"
 
     def bundle(self) -> dict:
         """The check as a notebook stores it."""
@@ -83,7 +94,9 @@ def _entries(text):
     return {entry["id"]: entry for entry in yaml.load(text, Loader=loader)}
 
 
-def check(claim_id, measured, relation, reference, *, what, digits=None, printed=False):
+def check(
+    claim_id, measured, relation, reference, *, what, digits=None, printed=False, control=None
+):
     """Record ``measured relation reference`` as evidence for a claim, and show it.
 
     claim_id   an id of the registry whose expected status is set
@@ -94,6 +107,9 @@ def check(claim_id, measured, relation, reference, *, what, digits=None, printed
     digits     significant digits of ``measured`` to record; None records the verdict only, for
                numbers that are round-off and differ from machine to machine
     printed    True when the statement is tested exactly as the paper prints it
+    control    (value, what was corrupted) or (value, what was corrupted, its reference): the same
+               statistic of a corrupted version. It must not satisfy the relation. Required where
+               the check is expected to pass
 
     Expected outcome: a claim that ``holds`` passes; one that ``differs`` fails as printed; one
     that ``holds-corrected`` passes, and fails where ``printed=True``.
@@ -113,6 +129,7 @@ def check(claim_id, measured, relation, reference, *, what, digits=None, printed
     passed = bool(RELATIONS[relation](value, float(reference)))
     printed = bool(printed or expected == "differs")
     should_pass = expected == "holds" or (expected == "holds-corrected" and not printed)
+    corrupted, number, control_fails = _control(control, relation, reference, digits)
     record = Check(
         id=claim_id,
         what=str(what),
@@ -121,15 +138,29 @@ def check(claim_id, measured, relation, reference, *, what, digits=None, printed
         reference=float(f"{float(reference):.6g}"),
         printed=printed,
         passed=passed,
-        as_expected=passed == should_pass,
+        as_expected=passed == should_pass and control_fails,
+        control=corrupted,
+        control_measured=number,
     )
     _show(record)
     if not record.as_expected and os.environ.get("FIRAL_CLAIMS") != "record":
+        if not control_fails:
+            raise ClaimError(f"this check of {claim_id} cannot fail: it passes with {corrupted}")
         outcome = "passed" if passed else "failed"
         raise ClaimError(
             f"{claim_id} is expected to be {expected!r}, but this check {outcome}: "
             f"{what}: {value:.6g} {relation} {float(reference):.6g}"
         )
+
+
+def _control(control, relation, reference, digits):
+    """(what was corrupted, its rounded value, whether it fails as it should) of a control."""
+    if control is None:
+        return None, None, True
+    value, corrupted, *other = control
+    value, reference = float(value), float(other[0] if other else reference)
+    fails = not (isnan(value) or RELATIONS[relation](value, reference))
+    return str(corrupted), None if digits is None else float(f"{value:.{digits}g}"), fails
 
 
 def _show(record):

@@ -141,3 +141,20 @@ def test_a_notebook_is_parsed_once_per_version(tmp_path, monkeypatch):
     assert [claims.recorded(path) for _ in range(3)] == [[], [], []] and len(parsed) == 1
     path.write_text('{"cells": [], "once": 2}')
     assert claims.recorded(path) == [] and len(parsed) == 2
+
+
+def test_a_control_must_fail_and_is_shown(shown):
+    claims.check("prop-1", 0.5, "<=", 1, what="small", digits=2, control=(2.345, "factor 4"))
+    assert shown[0].line().endswith("| holds | control, factor 4: 2.3 fails")
+    claims.check("prop-1", 0.5, "<=", 1, what="small", control=(2.345, "factor 4"))
+    assert shown[1].line().endswith("| holds | control, factor 4: fails")
+    with pytest.raises(claims.ClaimError, match="prop-1 cannot fail: it passes with factor 4"):
+        claims.check("prop-1", 0.5, "<=", 1, what="small", control=(0.9, "factor 4"))
+    assert shown[-1].as_expected is False
+
+
+def test_a_control_may_have_its_own_reference_but_is_a_number(shown):
+    claims.check("prop-1", 0.5, "<=", 1, what="small", control=(0.5, "half the bound", 0.4))
+    for control in [(0.5, "half the bound", 0.6), (float("nan"), "nothing")]:
+        with pytest.raises(claims.ClaimError, match="cannot fail"):
+            claims.check("prop-1", 0.5, "<=", 1, what="small", control=control)
