@@ -1,10 +1,11 @@
-"""Claims of the paper, checked in notebooks and recorded where they were checked.
+"""Claims of the paper and of this book, checked in notebooks and recorded there.
 
-``book/claims.yml`` lists every claim with the status we expect: ``holds``, ``holds-corrected``
-or ``differs``. A notebook calls ``check``, which prints one rounded line, stores the same
-facts as JSON beside it, and raises ``ClaimError`` when the outcome is not the expected one.
-So a ``differs`` claim that suddenly passes stops the run, like a strict xfail. The scoreboard of
-the book is built from the stored records alone.
+``book/claims.yml`` lists every claim with the status we expect: ``holds``, ``holds-corrected``,
+``differs`` or ``cannot-test``. A notebook calls ``check``, which prints one rounded line, stores
+the same facts as JSON beside it, and raises ``ClaimError`` when the outcome is not the expected
+one. So a ``differs`` claim that suddenly passes stops the run, like a strict xfail. Where nothing
+that can be computed would contradict a claim, ``cannot_test`` records the reason instead. The
+scoreboard of the book is built from the stored records alone.
 
 A check that cannot fail is worthless. So a check that is expected to pass comes with a *control*:
 the same statistic of a corrupted version (a wrong constant, another estimator, a dropped
@@ -26,7 +27,7 @@ from typing import NamedTuple
 from firal.companion import checkout
 
 MIME = "application/vnd.firal.claim+json"
-STATUSES = ("holds", "holds-corrected", "differs")
+STATUSES = ("holds", "holds-corrected", "differs", "cannot-test")
 RELATIONS = {
     "<": operator.lt,
     "<=": operator.le,
@@ -42,13 +43,16 @@ class ClaimError(AssertionError):
 
 
 class Check(NamedTuple):
-    """One executed check: what was measured, against what, and how it came out."""
+    """One executed check: what was measured, against what, and how it came out.
+
+    Without a relation it is the reason why a claim cannot be tested.
+    """
 
     id: str
     what: str
     measured: float | None
-    relation: str
-    reference: float
+    relation: str | None
+    reference: float | None
     printed: bool
     passed: bool
     as_expected: bool
@@ -57,6 +61,8 @@ class Check(NamedTuple):
 
     def line(self) -> str:
         """The check as the single line a notebook shows."""
+        if self.relation is None:
+            return f"{self.id} | cannot be tested: {self.what}"
         number = "measured" if self.measured is None else f"{self.measured:g}"
         subject = " (as printed in the paper)" if self.printed else ""
         verdict = "holds" if self.passed else "fails"
@@ -114,17 +120,9 @@ def check(
     Expected outcome: a claim that ``holds`` passes; one that ``differs`` fails as printed; one
     that ``holds-corrected`` passes, and fails where ``printed=True``.
     """
-    known = registry()
-    if claim_id not in known:
-        raise ValueError(f"unknown claim {claim_id!r}: book/claims.yml has no such id")
     if relation not in RELATIONS:
         raise ValueError(f"unknown relation {relation!r}: expected one of {sorted(RELATIONS)}")
-    expected = known[claim_id].get("expected")
-    if expected not in STATUSES:
-        raise ValueError(
-            f"claim {claim_id!r} has expected status {expected!r} in book/claims.yml: "
-            f"set one of {STATUSES} before checking it"
-        )
+    expected = _expected(claim_id, STATUSES[:-1])
     value = float(measured)
     passed = bool(RELATIONS[relation](value, float(reference)))
     printed = bool(printed or expected == "differs")
@@ -151,6 +149,30 @@ def check(
             f"{claim_id} is expected to be {expected!r}, but this check {outcome}: "
             f"{what}: {value:.6g} {relation} {float(reference):.6g}"
         )
+
+
+def cannot_test(claim_id, reason):
+    """Record why nothing that can be computed would contradict a claim, and show it.
+
+    claim_id   an id of the registry whose expected status is ``cannot-test``
+    reason     one line: the constant that is not given, the quantity that is not defined
+    """
+    _expected(claim_id, STATUSES[-1:])
+    _show(Check(claim_id, str(reason), None, None, None, False, False, True))
+
+
+def _expected(claim_id, allowed):
+    """The status of a claim in the registry; it must be one of those that the call is for."""
+    known = registry()
+    if claim_id not in known:
+        raise ValueError(f"unknown claim {claim_id!r}: book/claims.yml has no such id")
+    expected = known[claim_id].get("expected")
+    if expected not in allowed:
+        raise ValueError(
+            f"claim {claim_id!r} has expected status {expected!r} in book/claims.yml: "
+            f"this call is for {', '.join(allowed)}"
+        )
+    return expected
 
 
 def _control(control, relation, reference, digits):
@@ -183,6 +205,8 @@ def verdict(records) -> str:
         return "not reached"
     if not all(record.as_expected for record in records):
         return "unexpected"
+    if all(record.relation is None for record in records):
+        return "cannot-test"
     printed_failed = any(record.printed and not record.passed for record in records)
     passed = any(record.passed for record in records)
     if not printed_failed:

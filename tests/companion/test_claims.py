@@ -11,6 +11,7 @@ REGISTRY = """
 - {id: prop-2, expected: differs}
 - {id: prop-3, expected: holds-corrected}
 - {id: prop-4, expected: null}
+- {id: prop-5, expected: cannot-test}
 """
 
 
@@ -72,6 +73,7 @@ def test_nan_never_passes(shown):
         (("prop-9", 1, "<", 2), "unknown claim 'prop-9'"),
         (("prop-1", 1, "~", 2), "unknown relation '~'"),
         (("prop-4", 1, "<", 2), "expected status None"),
+        (("prop-5", 1, "<", 2), "'cannot-test'.*this call is for holds, holds-corrected, differs"),
     ],
 )
 def test_bad_calls_are_refused(shown, arguments, message):
@@ -100,6 +102,18 @@ def test_recorded_reads_what_a_notebook_stored(tmp_path):
     path = tmp_path / "n.ipynb"
     path.write_text(json.dumps({"cells": cells}))
     assert claims.recorded(path) == [record]
+
+
+def test_why_a_claim_cannot_be_tested_is_recorded(shown):
+    claims.cannot_test("prop-5", "the constant is not given")
+    assert shown[0].line() == "prop-5 | cannot be tested: the constant is not given"
+    assert claims.verdict(shown) == "cannot-test"
+    stored = json.loads(json.dumps(shown[0].bundle()[claims.MIME]))
+    assert claims.Check(**stored) == shown[0]
+    for claim, message in (("prop-1", "this call is for cannot-test"), ("prop-9", "unknown claim")):
+        with pytest.raises(ValueError, match=message):
+            claims.cannot_test(claim, "no reason")
+    assert len(shown) == 1
 
 
 def test_verdicts():
