@@ -34,6 +34,7 @@ from firal.common.threads import threads_for
 from firal.selection.greedy import greedy
 from firal.selection.rounding import (
     PickedPoints,
+    barrier_below,
     check_rounding,
     prepare_rounding,
     score_matrices,
@@ -141,7 +142,7 @@ def adaptive_sparsify(
         rounding = prepare_rounding(problem, z)
         rule = _AdaptiveRule(rounding, level)
         rows = greedy(rule, rounding.scorer, problem.budget, replace=replace)
-        final = _barrier(rule.picked.spectrum(), level) + 1 / level
+        final = barrier_below(rule.picked.spectrum(), level) + 1 / level
         return AdaptiveSelection(
             indices=np.array(rows),
             level=level,
@@ -194,7 +195,7 @@ class _AdaptiveRule:
     def weights(self):
         b, level, picked = self.rounding.problem.budget, self.level, self.picked
         spectrum = picked.spectrum()
-        barrier = _barrier(spectrum, level)
+        barrier = barrier_below(spectrum, level)
         self.etas.append(np.sqrt(np.sum((spectrum - barrier) ** -2.0)))
         left = b - len(picked.rows)
         self.guarantee.append(barrier + left / (b + level) + 1 / level)
@@ -203,21 +204,3 @@ class _AdaptiveRule:
 
     def add(self, i, score):
         self.picked.add(i)
-
-
-def _barrier(spectrum, level):
-    """l below the ascending ``spectrum`` with sum_j 1 / (spectrum_j - l) = level.
-
-    In u = spectrum_0 - l the equation is phi(u) = 1 / sum_j 1/(u + gap_j) = 1 / level. phi is
-    concave and increasing, and phi(1/level) <= 1/level: Newton's method climbs to the root.
-    """
-    gaps = spectrum - spectrum[0]
-    u = 1 / level
-    for _ in range(100):
-        inverse = 1 / (u + gaps)
-        total = np.sum(inverse)
-        move = (total / level - 1) * total / np.sum(inverse**2)
-        u += move
-        if move <= 4e-16 * u:
-            break
-    return spectrum[0] - u

@@ -1,4 +1,4 @@
-"""What FTRL and adaptive rounding share: the geometry of Sigma(z), and the points picked so far.
+"""What FTRL, adaptive rounding and swapping share: the geometry of Sigma(z), points picked so far.
 
 Given weights z with sum b, let Sigma = Sigma(z) = C C^T and D = (1/b) sum_labeled H. Every point
 is measured in the geometry of Sigma: H~_i = C^{-1} (H(x_i) + D) C^{-T}, so sum_i z_i H~_i = I. The
@@ -156,6 +156,38 @@ def score_matrices(rounding: Rounding, K: np.ndarray) -> tuple[np.ndarray, np.nd
     W1 = invert_in_place(K, "Sigma(z)")
     half = blas.dtrmm(1.0, rounding.factor, W1.T, side=1, lower=1)  # W1 C
     return W1, from_lower(blas.dsyrk(1.0, half, lower=1))
+
+
+def barrier_below(spectrum: np.ndarray, level: float) -> float:
+    """Find the barrier l below a spectrum with ``sum_j 1 / (spectrum_j - l) = level``.
+
+    Parameters
+    ----------
+    spectrum : np.ndarray of shape (d~,)
+        Eigenvalues, ascending.
+    level : float
+        Positive.
+
+    Returns
+    -------
+    float
+        The barrier, at least 1 / ``level`` below the smallest eigenvalue.
+
+    Notes
+    -----
+    In u = spectrum_0 - l the equation is phi(u) = 1 / sum_j 1/(u + gap_j) = 1 / level. phi is
+    concave and increasing, and phi(1/level) <= 1/level: Newton's method climbs to the root.
+    """
+    gaps = spectrum - spectrum[0]
+    u = 1 / level
+    for _ in range(100):
+        inverse = 1 / (u + gaps)
+        total = np.sum(inverse)
+        move = (total / level - 1) * total / np.sum(inverse**2)
+        u += move
+        if move <= 4e-16 * u:
+            break
+    return spectrum[0] - u
 
 
 class PickedPoints:
