@@ -1,8 +1,9 @@
 """Directives that render the registry and what the executed notebooks recorded.
 
-``{scoreboard}`` is the whole table, ``{scoreboard-totals}`` the counts by kind and verdict.
-Nothing of it is typed by hand: ``book/claims.yml`` says what is claimed, the stored outputs of
-``notebooks/*.ipynb`` say what came out.
+``{scoreboard}`` is the table of the paper's items, ``{scoreboard-totals}`` counts them by kind and
+verdict, and ``{scoreboard-ours}`` is the table of the results of this book. Nothing of it is typed
+by hand: ``book/claims.yml`` says what is claimed, the stored outputs of ``notebooks/*.ipynb`` say
+what came out.
 """
 
 import re
@@ -19,6 +20,7 @@ VERDICTS = {
     "holds": "✓ holds",
     "holds-corrected": "± holds, corrected",
     "differs": "✗ differs",
+    "cannot-test": "– cannot be tested",
     "unexpected": "! unexpected",
     "not reached": "· not reached yet",
 }
@@ -45,13 +47,19 @@ def outcomes(root):
     ]
 
 
+def ours(entry):
+    """Whether a claim is a result of this book; all others are items of the paper."""
+    return entry["id"].startswith("our-")
+
+
 def by_group(rows):
     for title, pattern in GROUPS.items():
         yield title, [row for row in rows if re.fullmatch(pattern, row[0]["id"])]
 
 
 def totals_markdown(rows):
-    rare = ("unexpected", "not reached")  # a column only if there is one
+    rows = [row for row in rows if not ours(row[0])]
+    rare = ("cannot-test", "unexpected", "not reached")  # a column only if there is one
     head = [v for v in VERDICTS if v not in rare or any(r[2] == v for r in rows)]
     lines = ["| item | " + " | ".join(VERDICTS[v] for v in head) + " | in all |"]
     lines.append("|---|" + "--:|" * (len(head) + 1))
@@ -67,11 +75,20 @@ def evidence(entry, records):
     parts = []
     if records:
         passed = sum(record.passed for record in records)
-        failed = f", {len(records) - passed} fail as printed" if passed < len(records) else ""
-        short = entry["notebook"].split("_")[0]
-        parts.append(
-            f"[{short}](../notebooks/{entry['notebook']}.ipynb#claims): {passed} pass{failed}"
+        controls = sum(record.control is not None for record in records)
+        outcome = ", ".join(
+            f"{count} {words}"
+            for count, words in (
+                (passed, "pass"),
+                (len(records) - passed, "fail as printed"),
+                (controls, f"control{'s' * (controls > 1)} fail{'s' * (controls == 1)}"),
+            )
+            if count
         )
+        if records[0].relation is None:
+            outcome = records[0].what
+        short = entry["notebook"].split("_")[0]
+        parts.append(f"[{short}](../notebooks/{entry['notebook']}.ipynb#claims): {outcome}")
     if entry.get("erratum"):
         parts.append(f"[erratum](#{entry['erratum']})")
     return "; ".join(parts)
@@ -96,6 +113,17 @@ def table_markdown(rows):
     return lines
 
 
+def ours_markdown(rows):
+    lines = ["| result | verdict | what it says | evidence |", "|---|---|---|---|"]
+    for entry, records, verdict in rows:
+        if ours(entry):
+            lines.append(
+                f"| {{prf:ref}}`{entry['id']}` | {VERDICTS[verdict]} | {entry['title']} "
+                f"| {evidence(entry, records)} |"
+            )
+    return lines
+
+
 class Scoreboard(Generated):
     sources = staticmethod(registry_sources)
 
@@ -110,7 +138,15 @@ class ScoreboardTotals(Generated):
         return totals_markdown(outcomes(root))
 
 
+class ScoreboardOurs(Generated):
+    sources = staticmethod(registry_sources)
+
+    def markdown(self, root):
+        return ours_markdown(outcomes(root))
+
+
 def setup(app):
     app.add_directive("scoreboard", Scoreboard)
     app.add_directive("scoreboard-totals", ScoreboardTotals)
+    app.add_directive("scoreboard-ours", ScoreboardOurs)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -28,6 +28,7 @@ PENS = {
     "holds": "green!45!black,thick",
     "holds-corrected": "orange!75!black,thick,dashed",
     "differs": "red!75!black,ultra thick",
+    "cannot-test": "gray,thick,dotted",
 }
 
 SCRIPT = """(function(){const root=document.getElementById("statement-map");

@@ -1,30 +1,71 @@
 """Registry, notebooks, theorem labels and errata say the same."""
 
 import re
+import sys
 
 import pytest
 from conftest import ROOT
 
 from firal.companion import claims
 
+sys.path.insert(0, str(ROOT / "book" / "_ext"))
+from scoreboard import (  # noqa: E402
+    VERDICTS,
+    evidence,
+    ours_markdown,
+    outcomes,
+    table_markdown,
+    totals_markdown,
+)
+
 REGISTRY = claims.registry(ROOT / "book" / "claims.yml")
 KINDS = set("definition assumption identity inequality rate algorithm figure trend".split())
 FIELDS = set("id title where kind claim chapter depends notebook expected erratum".split())
-LABEL = re.compile(r"^:label: ((?:asm|lem|thm|prop|def|cor|rem|alg)-\d+)$", re.M)
+PAPER = {name: entry for name, entry in REGISTRY.items() if not name.startswith("our-")}
+OURS = {name: entry for name, entry in REGISTRY.items() if name.startswith("our-")}
+LABEL = re.compile(r"^:label: ((?:(?:asm|lem|thm|prop|def|cor|rem|alg)-\d+)|our-[\w-]+)$", re.M)
 ERRATUM = re.compile(r"^\((err-[\w-]+)\)=$", re.M)
 CHAPTERS = {path.stem: path.read_text(encoding="utf8") for path in (ROOT / "book").glob("*.md")}
 NOTEBOOKS = {path.stem: claims.recorded(path) for path in (ROOT / "notebooks").glob("*.ipynb")}
 LABELS = {label: stem for stem, text in CHAPTERS.items() for label in LABEL.findall(text)}
+CHECKS = [check for records in NOTEBOOKS.values() for check in records]
+# checks that are expected to pass and have no control: (claim, words), each with the reason
+WITHOUT_CONTROL = {}
 
 
 def test_every_item_of_the_paper_is_listed():
     numbers = [
-        int(i.split("-")[1]) for i in REGISTRY if re.match(r"(asm|lem|thm|prop|def|cor|rem)-", i)
+        int(i.split("-")[1]) for i in PAPER if re.match(r"(asm|lem|thm|prop|def|cor|rem)-", i)
     ]
     assert sorted(numbers) == list(range(1, 50))
-    assert [i for i in REGISTRY if i.startswith("alg-")] == ["alg-1", "alg-2", "alg-3"]
-    assert [i for i in REGISTRY if i.startswith("fig-")] == [f"fig-{k}" for k in range(1, 17)]
-    assert sum(i.startswith("txt-") for i in REGISTRY) >= 14
+    assert [i for i in PAPER if i.startswith("alg-")] == ["alg-1", "alg-2", "alg-3"]
+    assert [i for i in PAPER if i.startswith("fig-")] == [f"fig-{k}" for k in range(1, 17)]
+    assert sum(i.startswith("txt-") for i in PAPER) == 54
+    assert len(PAPER) == 122
+
+
+def test_our_results_come_last_and_nothing_of_the_paper_rests_on_them():
+    assert list(REGISTRY) == [*PAPER, *OURS] and OURS
+    assert not [name for name, entry in PAPER.items() if set(entry["depends"]) & set(OURS)]
+    for entry in OURS.values():
+        assert entry["where"] == "this book" and entry["erratum"] is None
+        assert entry["expected"] in ("holds", None), "what does not hold is not a result"
+
+
+def test_totals_count_the_items_of_the_paper_only():
+    rows = outcomes(ROOT)
+    assert totals_markdown(rows)[-1].endswith(f"| {len(PAPER)} |")
+    table = "\n".join(table_markdown(rows))
+    assert re.findall(r"^\| `([\w-]+)` \|", table, re.M) == list(PAPER)
+    assert re.findall(r"^\| {prf:ref}`([\w-]+)` \|", "\n".join(ours_markdown(rows)), re.M) == list(
+        OURS
+    )
+
+
+def test_every_check_that_passes_has_a_control():
+    """The same statistic of a corrupted version fails, so the check can fail."""
+    bare = {(c.id, c.what) for c in CHECKS if c.passed and c.as_expected and c.control is None}
+    assert bare == set(WITHOUT_CONTROL)
 
 
 def test_ids_are_unique():
@@ -45,12 +86,29 @@ def test_entry(entry):
     records = [r for r in NOTEBOOKS[entry["notebook"]] if r.id == entry["id"]]
     assert records, f"{entry['notebook']} records no check of {entry['id']}"
     assert claims.verdict(records) == entry["expected"]
-    if entry["expected"] != "holds":
+    if entry["expected"] in ("holds-corrected", "differs"):
         assert entry["erratum"], "a claim that does not hold as printed needs an erratum"
     if not entry["id"].startswith(("fig-", "txt-")):
         assert LABELS.get(entry["id"]) == entry["chapter"], (
             "no block with this label in its chapter"
         )
+
+
+def test_every_status_has_its_words_on_the_scoreboard():
+    assert set(claims.STATUSES) < set(VERDICTS)
+    assert len({words[0] for words in VERDICTS.values()}) == len(VERDICTS)  # the sign tells it
+
+
+def test_evidence_names_how_checks_and_controls_came_out():
+    entry = {"notebook": "t01_x", "erratum": None}
+    passed = claims.Check("x", "", None, "<", 1.0, False, True, True, "half the bound", None)
+    failed = passed._replace(printed=True, passed=False, control=None)
+    assert evidence(entry, [passed, failed]).endswith(
+        ": 1 pass, 1 fail as printed, 1 control fails"
+    )
+    assert evidence(entry, [passed, passed]).endswith(": 2 pass, 2 controls fail")
+    reason = claims.Check("x", "no constant is given", None, None, None, False, False, True)
+    assert evidence(entry, [reason]).endswith(": no constant is given")
 
 
 def test_the_dependencies_have_no_cycle():
@@ -69,8 +127,13 @@ def test_the_dependencies_have_no_cycle():
         visit(name)
 
 
-def test_every_label_in_the_book_is_registered():
-    assert set(LABELS) <= set(REGISTRY)
+def test_every_label_of_the_paper_in_the_book_is_registered():
+    assert {label for label in LABELS if not label.startswith("our-")} <= set(PAPER)
+
+
+def test_labels_are_unique():
+    found = [label for text in CHAPTERS.values() for label in LABEL.findall(text)]
+    assert sorted(found) == sorted(set(found))
 
 
 def test_notebooks_record_their_own_claims_only():
