@@ -23,7 +23,7 @@ import nbformat
 import papermill
 import yaml
 from freshness import KEY, ROOT, input_graph, is_current, stamp, with_dependents
-from needs import missing_data, stored_profile
+from needs import missing_data, missing_record, stored_profile
 from papermill.exceptions import PapermillExecutionError
 from tqdm import tqdm
 
@@ -179,9 +179,15 @@ def run_all(notebooks, *, profile, out=None, parameters=None, jobs=2):
     return failed
 
 
-def able_to_run(notebooks):
-    """Those whose data are there; says which are left out, and why."""
-    missing = {n: missing_data(n) for n in notebooks}
+def able_to_run(notebooks, profile=None):
+    """Those whose data are there; says which are left out, and why.
+
+    The record of a long run is needed at the profile of the stored outputs only.
+    """
+    missing = {
+        n: missing_data(n) or (missing_record(n) if profile in (None, stored_profile(n)) else None)
+        for n in notebooks
+    }
     for notebook, reason in missing.items():
         if reason:
             print(f"  {notebook.stem}: left out, {reason}")
@@ -197,13 +203,13 @@ def to_refresh(notebooks, force=False):
     for notebook in notebooks:
         if not force and is_current(notebook, stored_profile(notebook)):
             continue
-        reason = missing_data(notebook)
+        reason = missing_data(notebook) or missing_record(notebook)
         if reason:
             print(f"  {notebook.stem}: not current, keeps its stored outputs: {reason}")
         else:
             stale.append(notebook)
     readers = with_dependents(stale, notebooks)
-    return [n for n in readers if n in stale or not missing_data(n)]
+    return [n for n in readers if n in stale or not (missing_data(n) or missing_record(n))]
 
 
 def arguments():
@@ -236,7 +242,7 @@ def main():
     if out is None:
         chosen = to_refresh(notebooks, options.force)
     else:
-        chosen = able_to_run(notebooks)
+        chosen = able_to_run(notebooks, options.profile)
     if not chosen:
         print(
             "nothing to execute"

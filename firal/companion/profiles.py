@@ -221,7 +221,7 @@ SIZES = {
         "rounds": (2, 3, 4),
         "leaking_trials": (2, 4, 2),
         "leaking_rounds": (1, 1, 1),
-        "recompute": (False, False, False),
+        "complete": (False, False, False),
     },
     "e15": {
         "seed": (0, 0, 0),

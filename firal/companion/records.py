@@ -5,6 +5,8 @@ picks, accuracy, Fisher information ratio, numbers of classes, eta and seconds. 
 tables are made again within a minute. A record also says what it belongs to: the settings, the
 SHA-256 of the data, and the version of ``firal``. It is refused for other settings or data, and
 ``check_runs`` fits again on the picks to see that they give the recorded accuracies.
+``complete_runs`` computes what a record lacks and writes it after every trial, so hours of work can
+be spread over many sessions.
 
 The file holds plain arrays, without pickled objects. ``KIND.FIELD`` has one entry per round of the
 runs of that kind; the picks stand one after another in ``KIND.picked``, and the weights z of some
@@ -79,7 +81,43 @@ def load_runs(path, kind, settings, *, strategies, trials, rounds) -> list[Round
     """
     path = Path(path)
     if not path.is_file():
-        raise FileNotFoundError(f"no record {path.name}: recompute the runs, which writes it")
+        raise FileNotFoundError(f"no record {path.name}: compute the runs, which writes it")
+    found = _by_key(_recorded(path, settings), kind)
+    keys = [(s, t, k) for t in range(trials) for s in strategies for k in range(rounds + 1)]
+    missing = [key for key in keys if key not in found]
+    if missing:
+        raise ValueError(
+            f"{path.name} lacks {len(missing)} of {len(keys)} rounds of the {kind} runs, such as "
+            "{} in trial {}, round {}: compute the runs that are missing".format(*missing[0])
+        )
+    return [found[key] for key in keys]
+
+
+def complete_runs(path, kind, settings, compute, *, strategies, trials, rounds, weights_of=()):
+    """Compute what the record lacks, one trial at a time, and write it after every trial.
+
+    ``compute(trial, strategies)`` gives the rounds of these runs; the other arguments are those of
+    ``load_runs`` and ``save_runs``. Returns the number of trials that were computed.
+    """
+    path, computed = Path(path), 0
+    for trial in range(trials):
+        arrays = _recorded(path, settings) if path.is_file() else {}
+        found = _by_key(arrays, kind)
+        missing = [s for s in strategies if (s, trial, rounds) not in found]
+        if not missing:
+            continue
+        kept = [
+            r for r in found.values() if (r.strategy, r.trial) not in {(s, trial) for s in missing}
+        ]
+        others = {k: _rounds(arrays, k) for k in _kinds(arrays) if k != kind}
+        new = compute(trial, missing)
+        save_runs(path, others | {kind: [*kept, *new]}, settings, weights_of=weights_of)
+        computed += 1
+    return computed
+
+
+def _recorded(path, settings):
+    """The arrays of a record; ValueError if it was made with other settings."""
     with np.load(path, allow_pickle=False) as file:
         arrays = {key: file[key] for key in file.files}
     recorded, wanted = json.loads(str(arrays["settings"])), json.loads(json.dumps(settings))
@@ -89,15 +127,15 @@ def load_runs(path, kind, settings, *, strategies, trials, rounds) -> list[Round
                 f"{path.name} was recorded with {key} = {recorded.get(key)!r}, "
                 f"expected {wanted.get(key)!r}: use those data and settings, or recompute the runs"
             )
-    found = {(r.strategy, r.trial, r.round): r for r in _rounds(arrays, kind)}
-    keys = [(s, t, k) for t in range(trials) for s in strategies for k in range(rounds + 1)]
-    missing = [key for key in keys if key not in found]
-    if missing:
-        raise ValueError(
-            f"{path.name} lacks {len(missing)} of {len(keys)} rounds of the {kind} runs, such as "
-            "{} in trial {}, round {}: recompute the runs".format(*missing[0])
-        )
-    return [found[key] for key in keys]
+    return arrays
+
+
+def _kinds(arrays):
+    return [key.removesuffix(".strategy") for key in arrays if key.endswith(".strategy")]
+
+
+def _by_key(arrays, kind):
+    return {(r.strategy, r.trial, r.round): r for r in _rounds(arrays, kind)}
 
 
 def _rounds(arrays, kind):

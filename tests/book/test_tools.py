@@ -5,10 +5,11 @@ import subprocess
 import sys
 
 import nbformat
+import needs
 import pytest
 import small_tree
 from conftest import ROOT
-from needs import missing_data, short, stored_profile, why_not_checked
+from needs import missing_data, missing_record, short, stored_profile, why_not_checked
 from reproduce import compare
 from run_notebooks import able_to_run, check_parameters, choose, clean, execute, run_all, to_refresh
 from small_tree import add, write_notebook
@@ -53,6 +54,28 @@ def test_what_a_notebook_needs(needy):
     prepared(needy, "mnist60k", "imagenet50")
     assert missing_data("t02_y") is missing_data("t03_z") is None
     assert why_not_checked("t02_y") is why_not_checked("t03_z") is None
+
+
+def test_a_record_that_is_absent_or_incomplete_keeps_the_outputs(needy, monkeypatch, capsys):
+    """``.partial.npz`` does not count; other profiles than the stored one need no record."""
+    prepared(needy, "mnist60k", "imagenet50")
+    record = "notebooks/data/t03.npz"
+    monkeypatch.setattr(profiles, "INPUTS", {"t03": (record,), "t01": ("benchmarks/x.csv",)})
+    monkeypatch.setattr(needs, "ROOT", needy)
+    (needy / "notebooks" / "data").mkdir()
+    (needy / "notebooks" / "data" / "t03.partial.npz").write_bytes(b"")
+    notebook = needy / "notebooks" / "t03_z.ipynb"
+    assert missing_record("t01_x") is None
+    assert missing_record("t03_z").startswith(f"{record} is absent or incomplete")
+    assert why_not_checked("t03_z").startswith(f"t03 is not executed: {record} is absent")
+    assert able_to_run([notebook]) == []
+    assert able_to_run([notebook], "paper") == []
+    assert able_to_run([notebook], "smoke") == [notebook]
+    assert to_refresh([notebook], force=True) == []
+    assert "keeps its stored outputs" in capsys.readouterr().out
+    (needy / record).write_bytes(b"")
+    assert missing_record("t03_z") is None
+    assert to_refresh([notebook], force=True) == [notebook]
 
 
 def test_a_notebook_is_checked_on_the_data_of_its_outputs_only(needy):

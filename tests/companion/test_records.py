@@ -4,7 +4,13 @@ import numpy as np
 import pytest
 
 from firal import loop
-from firal.companion.records import TOLERANCE, check_runs, load_runs, save_runs
+from firal.companion.records import (
+    TOLERANCE,
+    check_runs,
+    complete_runs,
+    load_runs,
+    save_runs,
+)
 
 STRATEGIES = ("random", "kmeans", "firal")
 SETTINGS = {"seed": 3, "batch": 4, "ridge": loop.RIDGE, "data": "ab12", "eta": 8 * np.sqrt(7)}
@@ -81,7 +87,7 @@ def test_what_is_not_recorded_is_refused(path, change, lacks):
 def test_an_absent_kind_or_file_is_refused(path):
     with pytest.raises(ValueError, match="lacks 18 of 18 rounds of the supervised runs"):
         load_runs(path, "supervised", SETTINGS, **WANTED)
-    with pytest.raises(FileNotFoundError, match="no record absent.npz: recompute the runs"):
+    with pytest.raises(FileNotFoundError, match="no record absent.npz: compute the runs"):
         load_runs(path.with_name("absent.npz"), "selfsup", SETTINGS, **WANTED)
 
 
@@ -105,3 +111,30 @@ def test_wrong_records_are_found(path, pool):
     check(found, X=X[::-1])
     check(found, seed=4)
     check(found, ridge=10.0)
+
+
+def test_only_what_is_missing_is_computed_and_nothing_is_lost(path, pool, rounds):
+    calls = []
+
+    def compute(trial, strategies):
+        calls.append((trial, tuple(strategies)))
+        if len(calls) == 3:
+            raise KeyboardInterrupt
+        options = dict(rounds=2, batch=4, seed=3, strategies=strategies)
+        return loop.compare(*pool, trials=[trial], **options)
+
+    options = dict(strategies=STRATEGIES, trials=2, rounds=2, weights_of=(0,))
+    firal = [r for r in rounds if r.strategy == "firal" and r.trial == 0]
+    save_runs(path, {"selfsup": firal, "supervised": rounds}, SETTINGS, weights_of=(0,))
+    assert complete_runs(path, "selfsup", SETTINGS, compute, **options) == 2
+    assert calls == [(0, ("random", "kmeans")), (1, STRATEGIES)]
+    found = load_runs(path, "selfsup", SETTINGS, **WANTED)
+    kept = [r if r.trial == 0 else r._replace(z=None) for r in rounds]
+    strip = [r._replace(seconds=0.0) for r in found]
+    assert all(map(same, strip, [r._replace(seconds=0.0) for r in kept]))
+    assert load_runs(path, "supervised", SETTINGS, **WANTED)  # other kinds stay
+    with pytest.raises(KeyboardInterrupt):
+        complete_runs(path, "selfsup", SETTINGS, compute, **(options | {"trials": 3}))
+    assert load_runs(path, "selfsup", SETTINGS, **WANTED)
+    with pytest.raises(ValueError, match="was recorded with seed"):
+        complete_runs(path, "selfsup", SETTINGS | {"seed": 9}, compute, **options)

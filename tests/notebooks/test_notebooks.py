@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from conftest import ROOT
 from freshness import is_current
-from needs import missing_data, stored_profile
+from needs import missing_data, missing_record, stored_profile
 
 from firal.companion import profiles
 
@@ -37,7 +37,11 @@ def test_there_are_notebooks():
 
 def test_records_are_small_declared_and_described():
     folder = ROOT / "notebooks" / "data"
-    files = {path.name: path for path in folder.iterdir() if path.name != "README.md"}
+    files = {
+        path.name.replace(".partial.npz", ".npz"): path
+        for path in folder.iterdir()
+        if path.name != "README.md"
+    }
     inputs = {name for names in profiles.INPUTS.values() for name in names}
     declared = {n.split("/")[-1] for n in inputs if n.startswith("notebooks/data/")}
     described = re.findall(r"^\| `(.+?)` \|", (folder / "README.md").read_text(), re.M)
@@ -50,8 +54,9 @@ def test_records_are_small_declared_and_described():
 
 def test_outputs_are_current(path):
     current = is_current(path, stored_profile(path))
-    if not current and missing_data(path):
-        pytest.skip(f"not current, and {missing_data(path)}")
+    reason = missing_data(path) or missing_record(path)
+    if not current and reason:
+        pytest.skip(f"not current, and {reason}")
     assert current, "something it depends on changed: run make book (or make restamp)"
 
 
