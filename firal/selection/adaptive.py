@@ -166,7 +166,9 @@ def best_level(size: int, budget: int) -> float:
     Returns
     -------
     float
-        The level. For size 1 every large level is equally good.
+        The level. For size 1 the guarantee b/(b + level) has no largest value: it tends to 1 as
+        the level tends to 0. The function then returns 2 sqrt(b), the default of
+        ``adaptive_sparsify``.
 
     Raises
     ------
