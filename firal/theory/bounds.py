@@ -17,9 +17,11 @@ from firal.information.risk import prefactor
 
 __all__ = [
     "BoundedDomain",
+    "DomainConstants",
     "SampleBounds",
     "alpha",
     "bounded_domain",
+    "domain_constants",
     "prefactor",
     "sample_bounds",
 ]
@@ -56,6 +58,24 @@ class BoundedDomain(NamedTuple):
     eps_p: float
     eps_q: float
     n_min: float
+
+
+class DomainConstants(NamedTuple):
+    """Constants of Assumption 38 that bounded points have, valid for every theta.
+
+    Attributes
+    ----------
+    L1 : float
+        Bound on the gradient of the loss at theta_*, in the norm of the inverse of H_p.
+    L2 : float
+        Bound on the Hessian of the loss at theta_*, relative to H_p.
+    L3 : float
+        Lipschitz constant of the Hessian, relative to H_p.
+    """
+
+    L1: float
+    L2: float
+    L3: float
 
 
 def alpha(n: float, size: int, sigma: float, rho: float, delta: float, C3: float = 1.0) -> float:
@@ -138,6 +158,46 @@ def sample_bounds(
     C2 = checks.number(C2, "C2", 0)
     spread = _spread(size, sigma, rho, delta)
     return SampleBounds(float(C1 * size * (1 + np.log(d / delta))), float(C2 * spread))
+
+
+def domain_constants(whitened_length: float, c: int) -> DomainConstants:
+    """Compute L1, L2 and L3 of Assumption 38 for bounded points.
+
+    Parameters
+    ----------
+    whitened_length : float
+        ``W``, the largest norm of ``(I (x) x^T) Hp^{-1/2}`` over the points.
+    c : int
+        Number of classes.
+
+    Returns
+    -------
+    DomainConstants
+        ``sqrt(2) W``, ``W^2 / 2`` and ``sqrt(6)/9 W^3``; ``W``, ``W^2 / 4`` and
+        ``W^3 / (6 sqrt(3))`` for two classes.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of its range.
+
+    Notes
+    -----
+    L1 bounds the length of ``h - e_y``, L2 the variance and L3 the third central moment of a
+    direction under the class probabilities. No smaller factor serves all points. The chapter *The
+    excess risk on a bounded domain* has the proof.
+
+    Examples
+    --------
+    >>> from firal.theory.bounds import domain_constants
+    >>> [round(L, 3) for L in domain_constants(2.0, 3)]
+    [2.828, 2.0, 2.177]
+    """
+    W = checks.number(whitened_length, "whitened_length", 0)
+    binary = checks.integer(c, "c", 2) == 2
+    length = 1.0 if binary else np.sqrt(2)  # the values of a unit vector, and 0, differ by this
+    third = (length * W) ** 3 / (6 * np.sqrt(3))  # third central moment on such an interval
+    return DomainConstants(float(length * W), float((length * W) ** 2 / 4), float(third))
 
 
 def bounded_domain(

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from firal.information import fisher
 from firal.theory import bounds
 
 # --- Theorem 3 and Theorem 40 ------------------------------------------------------------------
@@ -54,6 +55,60 @@ def test_printed_bounded_domain_differs():
     assert proved.n_min / printed.n_min == pytest.approx((2 + 8 * np.log(10)) / np.log(10))
 
 
+# --- constants of a bounded domain, against brute force ------------------------------------------
+
+
+def attained(c, W, n_laws, rng):
+    """Largest |beta|, variance and third central moment found, for directions of length W."""
+    h = rng.dirichlet(np.full(c, 0.4), size=n_laws)
+    p = np.linspace(0.001, 0.5, 500)  # two classes share all the probability
+    pairs = np.zeros((p.size, c))
+    pairs[:, 0], pairs[:, 1] = p, 1 - p
+    h = np.vstack([h, pairs])
+    v = rng.normal(size=(len(h), c - 1))
+    v[-p.size :] = np.eye(1, c - 1) - np.eye(1, c - 1, 1)  # e_1 - e_2, or e_1 for two classes
+    v *= W / np.linalg.norm(v, axis=1, keepdims=True)
+    v = np.column_stack([v, np.zeros(len(h))])
+    centered = v - (h * v).sum(axis=1, keepdims=True)
+    beta = h[:, None, :-1] - np.eye(c)[None, :, :-1]
+    moments = [np.abs((h * centered**k).sum(axis=1)).max() for k in (2, 3)]
+    return np.array([W * np.linalg.norm(beta, axis=2).max(), *moments])
+
+
+@pytest.mark.parametrize("c", [2, 3, 4, 7])
+def test_domain_constants_are_bounds_and_attained(c):
+    rng = np.random.default_rng(0)
+    for W in (0.3, 2.0):
+        constants = np.array(bounds.domain_constants(W, c))
+        found = attained(c, W, 20_000, rng) / constants
+        assert found.max() <= 1 + 1e-12
+        assert found.min() > 0.998
+
+
+def test_domain_constants_by_hand():
+    assert bounds.domain_constants(2.0, 3) == pytest.approx((2 * np.sqrt(2), 2, 8 * np.sqrt(6) / 9))
+    assert bounds.domain_constants(2.0, 2) == pytest.approx((2, 1, 8 / (6 * np.sqrt(3))))
+
+
+# --- the lower bound on rho ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("c", [2, 3, 6])
+def test_rho_is_at_least_four_times_the_classes_less_one(c):
+    """The bound 4(c-1) holds for random laws, and a point mass with h_c = 1/2 attains it."""
+    rng, smallest = np.random.default_rng(0), np.inf
+    for _ in range(300):
+        X = rng.normal(size=(rng.integers(3, 12), 2)) * np.exp(rng.normal())
+        weights = rng.dirichlet(np.ones(len(X)))
+        H = fisher.information(X, rng.normal(size=(c - 1, 2)), weights)
+        smallest = min(smallest, fisher.rho(X.T @ (weights[:, None] * X), H))
+    assert smallest >= 4 * (c - 1)
+    even = np.full((c - 1, 1), -np.log(c - 1))
+    assert fisher.rho(np.eye(1), fisher.information(np.ones((1, 1)), even)) == pytest.approx(
+        4 * (c - 1)
+    )
+
+
 # --- bad input ---------------------------------------------------------------------------------
 
 
@@ -66,6 +121,8 @@ def test_printed_bounded_domain_differs():
         (lambda: bounds.sample_bounds(3, 1, 1, 1, 0.1), "c must be an integer >= 2, got 1"),
         (lambda: bounds.sample_bounds(3, 2, -1, 1, 0.1), "sigma must be a finite number > 0"),
         (lambda: bounds.bounded_domain(9, 8, 1, 0.1, 0, 1, 1), "L1 must be a finite number > 0"),
+        (lambda: bounds.domain_constants(0, 3), "whitened_length must be a finite number > 0"),
+        (lambda: bounds.domain_constants(1, 1), "c must be an integer >= 2, got 1"),
     ],
 )
 def test_bad_input(call, message):
