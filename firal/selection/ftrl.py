@@ -136,7 +136,8 @@ def sparsify(
     -----
     Deterministic. Scores equal to rounding are ties, and the lowest row wins. Cost per step:
     m d~^2 / 2 multiply-adds for the pool and m c^3 / 2 for the eliminations, both in float32, and
-    about 4 d~^3 for nu, W1 and W2. The chapter *From weights to points* derives the steps.
+    13/6 d~^3 for nu, W1 and W2. The chapter *From weights to points* derives the steps, *What it
+    costs* counts them.
 
     Examples
     --------
