@@ -49,17 +49,17 @@ def tiny(draw, most_points=4, most_picks=5):
     return W @ C @ W, W @ P @ W, z, b, psd(rng, size, draw(st.integers(1, size)))
 
 
-def shares(C):
-    """mu, the eigenvalues of C in [0, 1], with round-off removed."""
-    mu = np.clip(np.linalg.eigvalsh(C), 0, 1)
-    return np.where(mu < 1e-10, 0.0, mu)
-
-
-def factor(mu, b):
-    """The right side of the theorem on existence, over f_relaxed; may be infinite."""
+def allowed(C, b, Q):
+    """The first bound of the theorem on existence; infinite where the second one is."""
+    values, vectors = np.linalg.eigh(C)
+    mu = np.where(values < 1e-10, 0.0, np.minimum(values, 1))
     d = np.sum(1 - mu) - (1 - mu)
-    lowest = np.min(mu + (1 - mu) * np.maximum(0, 1 - d / b))
-    return np.inf if lowest < 1e-9 else 1 / lowest
+    kept = mu + (1 - mu) * np.maximum(0, 1 - d / b)
+    if kept.min() < 1e-9:
+        return np.inf
+    bound = np.sum(np.diag(vectors.T @ Q @ vectors) / kept)
+    assert bound <= np.trace(Q) / kept.min() * (1 + ROUND)  # the second bound
+    return bound
 
 
 def best_of_all(C, P, b, Q):
@@ -78,22 +78,25 @@ def best_of_all(C, P, b, Q):
 def test_some_multiset_is_within_the_factor(instance):
     """our-existence, by enumeration."""
     C, P, _, b, Q = instance
-    allowed = factor(shares(C), b)
-    if np.isfinite(allowed):
-        assert best_of_all(C, P, b, Q) <= allowed * np.trace(Q) * (1 + ROUND)
+    bound = allowed(C, b, Q)
+    if np.isfinite(bound):
+        assert best_of_all(C, P, b, Q) <= bound * (1 + ROUND)
 
 
 @pytest.mark.parametrize(("size", "b"), [(2, 2), (2, 5), (3, 3), (4, 6)])
-def test_the_factor_is_attained_in_the_limit(size, b):
-    """A huge scale in all directions but one: b/(b - d~ + 1), and no smaller factor is true."""
+@pytest.mark.parametrize("prior", [0.0, 0.5, 20.0])
+def test_the_bound_is_attained_in_the_limit(size, b, prior):
+    """A huge scale in all directions but one, and a prior in that one."""
     scale = np.array([1e10] * (size - 1) + [1.0])
-    z = b / np.sqrt(scale) / np.sum(1 / np.sqrt(scale))  # the relaxed optimum for Q = I
+    last = np.diag(np.arange(size) == size - 1)
+    z = (b + prior) / np.sqrt(scale) / np.sum(1 / np.sqrt(scale))  # the relaxed optimum for Q = I
+    z[-1] -= prior
     P = np.array([np.diag(scale * (np.arange(size) == j)) for j in range(size)])
-    W = white(np.tensordot(z, P, axes=1))
-    ratio = best_of_all(np.zeros((size, size)), W @ P @ W, b, W @ W) / np.trace(W @ W)
-    bound = factor(np.zeros(size), b)
-    assert bound == pytest.approx(b / (b - size + 1))
-    assert 0.999 * bound < ratio <= bound * (1 + ROUND)
+    W = white(np.tensordot(z, P, axes=1) + prior * last)
+    best = best_of_all(prior * W @ last @ W, W @ P @ W, b, W @ W)
+    bound = allowed(prior * W @ last @ W, b, W @ W)
+    assert bound / np.trace(W @ W) == pytest.approx((b + prior) / (b + prior - size + 1), rel=1e-3)
+    assert 0.999 * bound < best <= bound * (1 + ROUND)
 
 
 def rows_of(*matrices):
@@ -176,8 +179,8 @@ def test_the_inequality_needs_a_decreasing_event():
 def test_the_tilted_mean(instance):
     """The proof: E Psi = E phi(J), and the mean of f with the weights Psi is within the factor."""
     C, P, z, b, Q = instance
-    mu = shares(C)
-    if not np.isfinite(factor(mu, b)):
+    bound = allowed(C, b, Q)
+    if not np.isfinite(bound):
         return
     mean, weighted = 0.0, 0.0
     for picks in product(range(len(P)), repeat=b):
@@ -187,11 +190,11 @@ def test_the_tilted_mean(instance):
         if np.linalg.eigvalsh(S)[0] > 1e-9:
             weighted += weight * np.trace(np.linalg.solve(S, Q))
     law = np.array([1.0])  # of J, a sum of independent zeros and ones
-    for value in mu:
-        law = np.convolve(law, [value, 1 - value])
+    for mu in np.clip(np.linalg.eigvalsh(C), 0, 1):
+        law = np.convolve(law, [mu, 1 - mu])
     phi = np.array([np.prod([(b - j) / b for j in range(k)]) for k in range(len(law))])
     assert mean == pytest.approx(law @ phi, rel=1e-6, abs=1e-10)
-    assert weighted <= factor(mu, b) * np.trace(Q) * mean * (1 + 1e-6)
+    assert weighted <= bound * mean * (1 + 1e-6)
 
 
 def test_the_determinant_itself_has_another_mean():
