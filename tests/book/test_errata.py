@@ -6,7 +6,15 @@ import pytest
 from conftest import ROOT
 
 TEXT = (ROOT / "book" / "errata.md").read_text(encoding="utf8")
-KINDS = {"typo", "gap", "wrong constant", "false step", "false", "not reproduced"}
+KINDS = {
+    "typo",
+    "gap",
+    "wrong constant",
+    "false step",
+    "does not follow",
+    "false",
+    "not reproduced",
+}
 ITEM = re.compile(r"^\((err-[\w-]+)\)=\n## .+?$(.*?)(?=^\(err-|\Z)", re.M | re.S)
 ROW = re.compile(r"^\| \[.+\]\((err-[\w-]+)\) \| (.+?) \| (.+) \|$", re.M)
 ITEMS = dict(ITEM.findall(TEXT))
@@ -19,8 +27,18 @@ def test_the_table_lists_every_item_in_order():
 
 @pytest.mark.parametrize(("label", "kinds", "effect"), ROW.findall(TEXT))
 def test_row(label, kinds, effect):
-    assert set(kinds.split(", ")) <= KINDS
+    kinds = set(kinds.split(", "))
+    assert kinds <= KINDS
     assert effect.endswith(".")
+    said = re.search(r"\bdo(es)? not follow", ITEMS[label])
+    assert ("does not follow" in kinds) == bool(said), "the item and the table say the same"
+    if kinds <= {"typo", "gap", "wrong constant"} and effect.startswith("None."):
+        assert "changes a result" not in ITEMS[label]
+
+
+def test_the_kinds_are_explained():
+    explained = re.findall(r"^- \*([a-z ]+)\*: ", TEXT, re.M)
+    assert set(explained) == KINDS and len(explained) == len(KINDS)
 
 
 @pytest.mark.parametrize("label", ITEMS)
