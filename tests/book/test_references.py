@@ -18,7 +18,7 @@ REQUIRED = {
 }
 IDENTIFIERS = {  # what makes an entry findable, and how it is written
     "doi": r"10\.\d{4,9}/[^\s{}]+",
-    "eprint": r"\d{4}\.\d{4,5}",
+    "eprint": r"\d{4}\.\d{4,5}|[a-z-]+/\d{7}",
     "isbn": r"97[89][-\d]{10,14}",
     "url": r"https://\S+",
 }
@@ -53,12 +53,20 @@ def test_entry(kind, key, fields):
     assert found, "no DOI, arXiv id, ISBN or address to look it up"
     for name in found:
         assert re.fullmatch(IDENTIFIERS[name], fields[name])
+    if "isbn" in fields:
+        digits = [int(digit) for digit in fields["isbn"].replace("-", "")]
+        assert len(digits) == 13 and (sum(digits[::2]) + 3 * sum(digits[1::2])) % 10 == 0
 
 
 def test_identifiers_are_not_shared():
     for name in IDENTIFIERS:
         values = [fields[name].lower() for *_, fields in ENTRIES if name in fields]
         assert len(set(values)) == len(values)
+
+
+def test_no_work_is_listed_twice():
+    titles = [re.sub(r"[^a-z0-9]", "", fields["title"].lower()) for *_, fields in ENTRIES]
+    assert len(set(titles)) == len(titles)
 
 
 def test_every_entry_is_cited_and_every_citation_exists():
