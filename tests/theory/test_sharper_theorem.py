@@ -1,9 +1,7 @@
 """The bounds that the chapters on sparsification and the guarantee prove, on random instances.
 
-An instance is a stack F (m, D, D) of positive semidefinite matrices and weights z (m,) with
-sum(z) = b and sum_i z_i F_i = I. That is all the proofs use, so nothing here knows of logistic
-regression. Hypothesis draws sizes, ranks, scales, learning rates and seeds; the sharper
-bounds alone (our-gain, our-sharper) run on 10,000 instances. Everything is dense and literal.
+Instances and rules are in ``whitened``. Hypothesis draws sizes, ranks, scales, learning rates and
+seeds; the sharper bounds alone (our-gain, our-sharper) run on 10,000 instances.
 """
 
 from itertools import product
@@ -12,91 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-
-ROUND = 1e-7  # slack for rounding, relative to quantities of order one
-
-
-def draw(seed, size, m, rank, budget, spread, share, capped):
-    """F, z and the part of every F_i that all points share (the labeled points' part)."""
-    rng = np.random.default_rng(seed)
-    factors = rng.normal(size=(m, size, min(rank, size)))
-    own = factors @ factors.transpose(0, 2, 1) * np.exp(spread * rng.normal(size=(m, 1, 1)))
-    own += 1e-3 * np.eye(size) * np.trace(own.mean(axis=0))  # keeps the whitening well posed
-    common = np.cov(rng.normal(size=(size, size + 2))).reshape(size, size) * share
-    w = rng.exponential(size=m) ** 2 + 1e-3
-    z = capped_weights(w, budget) if capped else w * budget / w.sum()
-    values, vectors = np.linalg.eigh(np.tensordot(z, own + common, axes=1))
-    white = vectors / np.sqrt(values) @ vectors.T
-    return white @ (own + common) @ white, z, white @ common @ white
-
-
-def capped_weights(w, budget):
-    """min(1, s w) with sum ``budget``, by bisection on log s."""
-    low, high = -60.0, 60.0
-    for _ in range(200):
-        middle = (low + high) / 2
-        too_much = np.minimum(1, np.exp(middle) * w).sum() > budget
-        low, high = (low, middle) if too_much else (middle, high)
-    return np.minimum(1, np.exp(low) * w)
-
-
-def instances(capped=False, most=12):
-    """Strategy for (F, z, share, budget); capped ones have more points than the budget."""
-
-    @st.composite
-    def build(draw_from):
-        size = draw_from(st.integers(1, 4))
-        budget = draw_from(st.integers(1, most))
-        m = draw_from(st.integers(budget + 1, budget + 8) if capped else st.integers(1, 8))
-        F, z, share = draw(
-            seed=draw_from(st.integers(0, 2**32 - 1)),
-            size=size,
-            m=m,
-            rank=draw_from(st.integers(1, 4)),
-            budget=budget,
-            spread=draw_from(st.sampled_from([0.0, 1.0, 3.0])),
-            share=draw_from(st.sampled_from([0.0, 0.1, 10.0])),
-            capped=capped,
-        )
-        return F, z, share, budget
-
-    return build()
-
-
-etas = st.floats(-1.5, 2.5).map(lambda exponent: 10.0**exponent)
-
-
-def traces_after(M, F):
-    """tr (M + F_i)^{-1} for every i."""
-    return np.trace(np.linalg.inv(M + F), axis1=1, axis2=2)
-
-
-def shift(gaps, power, target):
-    """u with sum_j (u + gaps_j)^{-power} = target^power; the smallest gap is zero.
-
-    Newton's method on the concave increasing (sum_j (u + gaps_j)^{-power})^{-1/power}.
-    """
-    u = 1 / target
-    for _ in range(60):
-        total = np.sum((u + gaps) ** -power)
-        slope = np.sum((u + gaps) ** (-power - 1)) / total ** (1 + 1 / power)
-        step = (1 / target - total ** (-1 / power)) / slope
-        u += step
-        if step <= 1e-15 * u:
-            break
-    return u
-
-
-def normalizer(S, eta):
-    """nu with tr (nu I + eta S)^{-2} = 1."""
-    values = eta * np.linalg.eigvalsh(S)
-    return shift(values - values[0], 2.0, 1.0) - values[0]
-
-
-def barrier(S, level):
-    """l below the spectrum with tr (S - l I)^{-1} = level."""
-    values = np.linalg.eigvalsh(S)
-    return values[0] - shift(values - values[0], 1.0, level)
+from whitened import ROUND, barrier, draw, etas, ftrl, instances, normalizer, smallest, traces_after
 
 
 def test_shifts_solve_their_equations():
@@ -105,25 +19,6 @@ def test_shifts_solve_their_equations():
         nu, low = normalizer(S, value), barrier(S, value)
         assert np.sum((nu + value * np.diag(S)) ** -2.0) == pytest.approx(1, rel=1e-9)
         assert low < 0.3 and np.sum(1 / (np.diag(S) - low)) == pytest.approx(value, rel=1e-9)
-
-
-def smallest(S):
-    return np.linalg.eigvalsh(S)[0]
-
-
-def ftrl(F, budget, eta, replace=True):
-    """Picks, their gains, tr A_t^{1/2} before every step, and the final sum."""
-    S, picks, gains, roots = np.zeros(F.shape[1:]), [], [], []
-    for _ in range(budget):
-        M = normalizer(S, eta) * np.eye(len(S)) + eta * S
-        roots.append(np.trace(np.linalg.inv(M)))
-        gain = (roots[-1] - traces_after(M, eta * F)) / eta
-        if not replace:
-            gain[picks] = -np.inf
-        picks.append(int(np.argmax(gain)))
-        gains.append(gain[picks[-1]])
-        S = S + F[picks[-1]]
-    return picks, np.array(gains), np.array(roots), S
 
 
 # ------------------------------------------------------------------ the sharper selection bound
@@ -146,12 +41,36 @@ def test_some_point_always_gains_enough(instance, eta, seed):
     assert gains.max() >= (1 - eta / (2 * b)) / (b + eta * np.sqrt(size))  # Proposition 9
 
 
-def test_the_selection_bound_is_tight():
-    """One point in one dimension attains it, so no larger constant is true."""
-    for b, eta in [(1, 0.1), (5, 3.0), (20, 40.0)]:
-        F = np.full((1, 1, 1), 1 / b)
-        _, gains, _, _ = ftrl(F, 1, eta)
-        assert gains[0] == pytest.approx(1 / (b + eta), rel=1e-12)
+@pytest.mark.parametrize("size", [1, 2, 3, 7, 20])
+@pytest.mark.parametrize(("b", "eta"), [(1, 0.1), (5, 3.0), (20, 40.0)])
+def test_the_selection_bound_is_tight(size, b, eta):
+    """our-gain: points along the axes attain it at I/d~: no larger constant is true for any d~."""
+    F = np.array([np.diag(row) for row in np.eye(size)]) * size / b
+    root = np.eye(size) / np.sqrt(size)
+    gains = (np.trace(root) - traces_after(np.linalg.inv(root), eta * F)) / eta
+    np.testing.assert_allclose(gains, 1 / (b + eta * np.sqrt(size)), rtol=1e-12)
+    assert ftrl(F, 1, eta)[1][0] == pytest.approx(1 / (b + eta * np.sqrt(size)), rel=1e-12)
+
+
+@pytest.mark.parametrize(("size", "seed"), [(1, 0), (2, 1), (3, 2), (4, 5)])
+def test_thin_instances_reach_equality(size, seed):
+    """As many points as dimensions, of rank one: orthogonal after the whitening, with any weights.
+
+    With F_j = u_j u_j^T / z_j there is a state at which all gains are equal to the bound v: the
+    eigenvalues A_j solve A_j = v (z_j + eta sqrt(A_j)), and v gives them the sum one.
+    """
+    b, eta = 7, 2.0
+    F, z, _ = draw(seed, size, size, 1, b, 0.5, 0.0, False)
+    assert np.linalg.matrix_rank(F, tol=1e-9).max() == 1  # thin: no ridge was added
+    low, high = 0.0, 1.0
+    for _ in range(100):
+        v = (low + high) / 2
+        roots = (eta * v + np.sqrt((eta * v) ** 2 + 4 * v * z)) / 2
+        low, high = (v, high) if np.sum(roots**2) < 1 else (low, v)
+    axes = np.linalg.eigh(F)[1][:, :, -1]
+    M = axes.T / roots @ axes  # A^{-1/2}
+    gains = (roots.sum() - traces_after(M, eta * F)) / eta
+    np.testing.assert_allclose(gains, 1 / (b + eta * roots.sum()), rtol=1e-6)
 
 
 @settings(max_examples=1500)
@@ -307,17 +226,6 @@ def test_swap_optimum(instance, level):
     y = sum((1 - z[j]) * c[j] for j in chosen)
     left = np.vdot(W @ W, np.eye(size) - S)
     assert left <= 2 * min(removable) * (x + y) * (1 + ROUND) + ROUND * np.trace(W @ W)
-
-
-def test_swap_guarantee_in_closed_form():
-    """our-swap: at level sqrt(b d~)/2 the general bound collapses to (1 - 6r)/(1 - 2r)."""
-    for size, b in [(1, 40), (3, 200), (7, 3000)]:
-        r, level = np.sqrt(size / b), np.sqrt(b * size) / 2
-        general = size / level + 2 * (size + 2 * level) * (1 + size / level) / (
-            b - 2 * size - 2 * level
-        )
-        assert general == pytest.approx(4 * r / (1 - 2 * r), rel=1e-12)
-        assert 1 - general == pytest.approx((1 - 6 * r) / (1 - 2 * r), rel=1e-9)
 
 
 @st.composite
