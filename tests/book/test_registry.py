@@ -5,6 +5,7 @@ import sys
 
 import pytest
 from conftest import ROOT
+from needs import missing_record
 
 from firal.companion import claims
 
@@ -28,7 +29,6 @@ ERRATUM = re.compile(r"^\((err-[\w-]+)\)=$", re.M)
 CHAPTERS = {path.stem: path.read_text(encoding="utf8") for path in (ROOT / "book").glob("*.md")}
 NOTEBOOKS = {path.stem: claims.recorded(path) for path in (ROOT / "notebooks").glob("*.ipynb")}
 LABELS = {label: stem for stem, text in CHAPTERS.items() for label in LABEL.findall(text)}
-CHECKS = [check for records in NOTEBOOKS.values() for check in records]
 # checks that are expected to pass and have no control: (claim, words), each with the reason
 WITHOUT_CONTROL = {}
 
@@ -63,9 +63,13 @@ def test_totals_count_the_items_of_the_paper_only():
 
 
 def test_every_check_that_passes_has_a_control():
-    """The same statistic of a corrupted version fails, so the check can fail."""
-    bare = {(c.id, c.what) for c in CHECKS if c.passed and c.as_expected and c.control is None}
-    assert bare == set(WITHOUT_CONTROL)
+    """The same statistic of a corrupted version fails, so the check can fail.
+
+    A notebook that waits for its record keeps its outputs, from before there were controls.
+    """
+    checks = [c for name, found in NOTEBOOKS.items() if not missing_record(name) for c in found]
+    bare = {(c.id, c.what) for c in checks if c.passed and c.as_expected and c.control is None}
+    assert len(checks) > 200 and bare == set(WITHOUT_CONTROL)
 
 
 def test_ids_are_unique():
