@@ -68,6 +68,25 @@ def merge_streams(outputs):
     return merged
 
 
+def with_a_kernel(source, parameters, tries=3):
+    """The executed notebook. Two kernels that start at once can choose the same port: try again."""
+    for left in reversed(range(tries)):
+        try:
+            return papermill.execute_notebook(
+                str(source),
+                None,
+                parameters=parameters,
+                cwd=str(source.parent),
+                kernel_name="python3",
+                progress_bar=False,
+                record_timing=False,
+                extra_arguments=["--log-level=CRITICAL"],  # no remarks in the progress bar
+            )
+        except RuntimeError as error:
+            if left == 0 or "before replying to kernel_info" not in str(error):
+                raise
+
+
 def execute(source, target, profile, parameters):
     """Run one notebook at a profile (None: the stored one); returns the seconds it took."""
     start = time.perf_counter()
@@ -77,16 +96,7 @@ def execute(source, target, profile, parameters):
     # Before the kernel starts: a file that is edited during the run makes the notebook stale.
     mark = None if parameters else stamp(nbformat.read(source, 4), source.stem, stored)
     # Without parameters papermill injects no cell: the committed notebooks are run this way.
-    notebook = papermill.execute_notebook(
-        str(source),
-        None,
-        parameters=parameters,
-        cwd=str(source.parent),
-        kernel_name="python3",
-        progress_bar=False,
-        record_timing=False,
-        extra_arguments=["--log-level=CRITICAL"],  # no remarks of the kernel in the progress bar
-    )
+    notebook = with_a_kernel(source, parameters)
     clean(notebook)
     notebook.metadata.pop(KEY, None)  # the stamp of the stored outputs is not that of these
     if mark:

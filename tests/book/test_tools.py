@@ -7,6 +7,7 @@ import sys
 import nbformat
 import needs
 import pytest
+import run_notebooks
 import small_tree
 from conftest import ROOT
 from needs import missing_data, missing_record, short, stored_profile, why_not_checked
@@ -76,6 +77,29 @@ def test_a_record_that_is_absent_or_incomplete_keeps_the_outputs(needy, monkeypa
     (needy / record).write_bytes(b"")
     assert missing_record("t03_z") is None
     assert to_refresh([notebook], force=True) == [notebook]
+
+
+def test_a_kernel_that_found_its_port_taken_is_started_again(monkeypatch):
+    calls = []
+
+    def fail(*_, **__):
+        calls.append(1)
+        if len(calls) < 3:
+            raise RuntimeError("Kernel died before replying to kernel_info")
+        return "executed"
+
+    monkeypatch.setattr(run_notebooks.papermill, "execute_notebook", fail)
+    assert run_notebooks.with_a_kernel(ROOT / "x.ipynb", {}) == "executed" and len(calls) == 3
+    calls.clear()
+    with pytest.raises(RuntimeError, match="kernel_info"):
+        run_notebooks.with_a_kernel(ROOT / "x.ipynb", {}, tries=2)
+    monkeypatch.setattr(
+        run_notebooks.papermill,
+        "execute_notebook",
+        lambda *_, **__: (_ for _ in ()).throw(RuntimeError("something else")),
+    )
+    with pytest.raises(RuntimeError, match="something else"):
+        run_notebooks.with_a_kernel(ROOT / "x.ipynb", {})
 
 
 def test_a_notebook_is_checked_on_the_data_of_its_outputs_only(needy):
