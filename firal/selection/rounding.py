@@ -151,7 +151,7 @@ def score_matrices(rounding: Rounding, K: np.ndarray) -> tuple[np.ndarray, np.nd
     Returns
     -------
     tuple of np.ndarray
-        W1 and W2. Cost: about 2 d~^3 multiply-adds.
+        W1 and W2. Cost: about 3/2 d~^3 multiply-adds.
     """
     W1 = invert_in_place(K, "Sigma(z)")
     half = blas.dtrmm(1.0, rounding.factor, W1.T, side=1, lower=1)  # W1 C

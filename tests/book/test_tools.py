@@ -93,13 +93,19 @@ def test_a_kernel_that_found_its_port_taken_is_started_again(monkeypatch):
     calls.clear()
     with pytest.raises(RuntimeError, match="kernel_info"):
         run_notebooks.with_a_kernel(ROOT / "x.ipynb", {}, tries=2)
-    monkeypatch.setattr(
-        run_notebooks.papermill,
-        "execute_notebook",
-        lambda *_, **__: (_ for _ in ()).throw(RuntimeError("something else")),
-    )
+
+
+def test_other_failures_of_a_kernel_are_not_tried_again(monkeypatch):
+    calls = []
+
+    def fail(*_, **__):
+        calls.append(1)
+        raise RuntimeError("something else")
+
+    monkeypatch.setattr(run_notebooks.papermill, "execute_notebook", fail)
     with pytest.raises(RuntimeError, match="something else"):
         run_notebooks.with_a_kernel(ROOT / "x.ipynb", {})
+    assert len(calls) == 1
 
 
 def test_a_notebook_is_checked_on_the_data_of_its_outputs_only(needy):
