@@ -11,6 +11,10 @@ A check that cannot fail is worthless. So a check that is expected to pass comes
 the same statistic of a corrupted version (a wrong constant, another estimator, a dropped
 assumption), which must fail. It is recorded and shown beside the check.
 
+A bound with slack stays true when one of its terms is dropped. So the formula in the notebook is
+itself compared with a number from elsewhere, by ``transcribed``. This is no evidence for the claim
+and leaves no record; it stops the run when the formula was changed.
+
 With the environment variable ``FIRAL_CLAIMS=record`` an unexpected outcome is recorded but does
 not raise: this is how ``make reproduce`` can list every verdict that changed.
 """
@@ -161,12 +165,47 @@ def cannot_test(claim_id, reason):
     _show(Check(claim_id, str(reason), None, None, None, False, False, True))
 
 
-def _expected(claim_id, allowed):
-    """The status of a claim in the registry; it must be one of those that the call is for."""
+def transcribed(claim_id, value, expected, *, what, rtol=1e-9):
+    """Stop the run unless a formula gives the number that it should, and print that number.
+
+    claim_id   an id of the registry, of any status
+    value      the formula of the notebook at simple arguments, at which every term counts; a
+               number or a list of them
+    expected   the same from elsewhere: arithmetic written out from the statement, a closed form,
+               another form of the formula, an instance that attains the bound, a limit
+    what       a few words: which formula, at which arguments
+    rtol       largest relative difference
+
+    It guards the formula, not the claim: see the top of this module.
+    """
+    _entry(claim_id)
+    pairs = list(zip(_numbers(value), _numbers(expected), strict=True))
+    wrong = [(v, e) for v, e in pairs if not abs(v - e) <= rtol * abs(e)]
+    if wrong or not pairs:
+        found = ", ".join(f"{v:.10g} instead of {e:.10g}" for v, e in wrong) or "nothing to compare"
+        raise ClaimError(f"a formula of {claim_id} is not the stated one: {what}: {found}")
+    print(f"{claim_id} | formula: {what} | {', '.join(f'{e:.6g}' for _, e in pairs)}")
+
+
+def _numbers(value):
+    """A number, or all numbers of a list or array, as floats."""
+    try:
+        items = iter(value)
+    except TypeError:
+        return [float(value)]
+    return [number for item in items for number in _numbers(item)]
+
+
+def _entry(claim_id):
     known = registry()
     if claim_id not in known:
         raise ValueError(f"unknown claim {claim_id!r}: book/claims.yml has no such id")
-    expected = known[claim_id].get("expected")
+    return known[claim_id]
+
+
+def _expected(claim_id, allowed):
+    """The status of a claim in the registry; it must be one of those that the call is for."""
+    expected = _entry(claim_id).get("expected")
     if expected not in allowed:
         raise ValueError(
             f"claim {claim_id!r} has expected status {expected!r} in book/claims.yml: "

@@ -172,3 +172,32 @@ def test_a_control_may_have_its_own_reference_but_is_a_number(shown):
     for control in [(0.5, "half the bound", 0.6), (float("nan"), "nothing")]:
         with pytest.raises(claims.ClaimError, match="cannot fail"):
             claims.check("prop-1", 0.5, "<=", 1, what="small", control=control)
+
+
+def test_a_formula_must_give_the_number_known_from_elsewhere(shown, capsys):
+    def bound(d, n):
+        return 2 * d / n + 1 / n**2
+
+    claims.transcribed("prop-2", bound(3, 4), 6 / 4 + 1 / 16, what="bound at d = 3, n = 4")
+    assert capsys.readouterr().out == "prop-2 | formula: bound at d = 3, n = 4 | 1.5625\n"
+    assert shown == []  # no evidence: the scoreboard counts checks only
+    with pytest.raises(claims.ClaimError, match=r"prop-2 is not the stated one.*1\.5 instead of"):
+        claims.transcribed("prop-2", 6 / 4, 6 / 4 + 1 / 16, what="lower-order term dropped")
+
+
+def test_formulas_are_compared_one_by_one(shown, capsys):
+    claims.transcribed("prop-5", [1, [2.0, 3]], (1, 2, 3), what="all")
+    assert capsys.readouterr().out.endswith("| 1, 2, 3\n")
+    for value in ([1, 2], [1, 2, 3.1], [1, 2, float("nan")]):
+        with pytest.raises((claims.ClaimError, ValueError)):
+            claims.transcribed("prop-5", value, [1, 2, 3], what="one is wrong")
+    with pytest.raises(claims.ClaimError, match="nothing to compare"):
+        claims.transcribed("prop-5", [], [], what="empty")
+    with pytest.raises(ValueError, match="unknown claim"):
+        claims.transcribed("prop-9", 1, 1, what="x")
+
+
+def test_record_mode_does_not_let_a_wrong_formula_pass(shown, monkeypatch):
+    monkeypatch.setenv("FIRAL_CLAIMS", "record")
+    with pytest.raises(claims.ClaimError):
+        claims.transcribed("prop-1", 1, 2, what="x")
