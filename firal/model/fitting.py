@@ -14,6 +14,8 @@ from firal.model.logistic import loss_and_residual
 from firal.model.newton_system import NewtonSystem, row_space
 from firal.model.separation import NO_MINIMIZER, proves_minimizer, require_minimizer
 
+PENALTIES = ("reference", "symmetric")
+
 
 class Fit(NamedTuple):
     """Result of :func:`fit`.
@@ -42,12 +44,14 @@ def fit(
     n_classes: int,
     ridge: float = 0.0,
     *,
+    penalty: str = "reference",
     tol: float = 1e-8,
     max_iter: int = 100,
 ) -> Fit:
     """Fit multinomial logistic regression to labeled points.
 
-    Minimizes ``loss(X, y, theta) + ridge/2 * |theta|^2``.
+    Minimizes ``loss(X, y, theta) + ridge/2 * |theta|^2``, or the same with a penalty that treats
+    all classes alike.
 
     Parameters
     ----------
@@ -59,6 +63,11 @@ def fit(
         Number of classes, at least 2.
     ridge : float, default 0.0
         Weight of the penalty, nonnegative. It applies to every column.
+    penalty : {"reference", "symmetric"}
+        "reference" is ``|theta|^2``: the parameters of the reference class are 0, so it depends on
+        which class comes last. "symmetric" is scikit-learn's: the sum of squares over all c
+        classes, the reference's parameters being 0, after their mean is subtracted. Renaming the
+        classes changes no probability then.
     tol : float, default 1e-8
         Largest norm of the gradient that counts as zero. Each column of the gradient is measured
         in units of ``sqrt(d)`` times the root mean square of that column of X. If all columns have
@@ -105,6 +114,8 @@ def fit(
     c = checks.integer(n_classes, "n_classes", 2)
     y = checks.labels(y, X.shape[0], c)
     ridge = checks.number(ridge, "ridge", low=0, strict=False)
+    if penalty not in PENALTIES:
+        raise ValueError(f"penalty must be one of {PENALTIES}, got {penalty!r}")
     tol = checks.number(tol, "tol", low=0)
     max_iter = checks.integer(max_iter, "max_iter", 1)
     if ridge == 0:
@@ -114,7 +125,8 @@ def fit(
         scales, basis = row_space(X)
         reduced = len(scales) < X.shape[1]
         Z = X @ basis.T if reduced else X
-        system = NewtonSystem(Z, ridge, scales, None if reduced else basis)
+        A = symmetric_penalty(c) if penalty == "symmetric" else None
+        system = NewtonSystem(Z, ridge, scales, None if reduced else basis, A)
         result = _newton(system, y, c, tol, max_iter)
         if reduced:
             result = result._replace(theta=result.theta @ basis)
@@ -126,6 +138,29 @@ def fit(
             stacklevel=2,
         )
     return result
+
+
+def symmetric_penalty(n_classes: int) -> np.ndarray:
+    """Class part of the symmetric penalty: ``A = I - 1 1^T / c``.
+
+    Parameters
+    ----------
+    n_classes : int
+        Number of classes c.
+
+    Returns
+    -------
+    np.ndarray of shape (c-1, c-1)
+        ``trace(theta^T A theta)`` is the sum of squares of the parameters of all c classes, the
+        reference's being 0, after their mean is subtracted.
+
+    Examples
+    --------
+    >>> symmetric_penalty(2)
+    array([[0.5]])
+    """
+    k = n_classes - 1
+    return np.eye(k) - np.full((k, k), 1 / n_classes)
 
 
 def _require_all_classes(y, c):
@@ -149,7 +184,7 @@ def _newton(system, y, c, tol, max_iter):
     exists = ridge > 0  # is it known that there is a minimizer?
     for iteration in range(max_iter + 1):
         # 1. The gradient; its norm, also with each column in its own units.
-        slope = residual @ X / n + ridge * theta
+        slope = residual @ X / n + ridge * system.penalize(theta)
         norm = float(np.linalg.norm(slope))
         relative = np.linalg.norm(slope / units)
 
@@ -176,14 +211,14 @@ def _newton(system, y, c, tol, max_iter):
 
         # 5. Shorten the step until the penalized loss decreases enough.
         theta, value, h, residual, margin = _backtrack(
-            X, y, ridge, theta, step, value, descent, rounding
+            system, y, theta, step, value, descent, rounding
         )
     if not exists:  # separable labels are an error also when the iterations were too few
         require_minimizer(X, y, c)
     return Fit(theta, False, iteration, norm)
 
 
-def _backtrack(X, y, ridge, theta, step, value, descent, rounding):
+def _backtrack(system, y, theta, step, value, descent, rounding):
     """Halve the step until the penalized loss is below ``value`` by a share of the descent.
 
     Returns the new theta, its penalized loss, and what else ``loss_and_residual`` says about it.
@@ -191,8 +226,8 @@ def _backtrack(X, y, ridge, theta, step, value, descent, rounding):
     length = 1.0
     while True:
         trial = theta + length * step
-        new_value, h, residual, margin = loss_and_residual(X, y, trial)
-        new_value += ridge / 2 * np.sum(trial * trial)
+        new_value, h, residual, margin = loss_and_residual(system.X, y, trial)
+        new_value += system.ridge / 2 * np.sum(trial * system.penalize(trial))
         if new_value <= value + 1e-4 * length * descent + rounding or length < 1e-10:
             return trial, new_value, h, residual, margin
         length /= 2

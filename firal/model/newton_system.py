@@ -71,6 +71,8 @@ class NewtonSystem:
         Singular values of X.
     basis : ndarray of shape (d, d) or None
         Right singular vectors of X, one per row; None if they are the unit vectors.
+    penalty : ndarray of shape (c-1, c-1) or None
+        Class part A of the penalty ``ridge/2 trace(theta^T A theta)``; None if it is I.
 
     Examples
     --------
@@ -85,9 +87,25 @@ class NewtonSystem:
     ridge: float
     scales: np.ndarray
     basis: np.ndarray | None
+    penalty: np.ndarray | None = None
+
+    def penalize(self, D: np.ndarray) -> np.ndarray:
+        """Half the gradient of ``trace(D^T penalty D)``.
+
+        Parameters
+        ----------
+        D : ndarray of shape (c-1, d)
+            Parameters.
+
+        Returns
+        -------
+        ndarray of shape (c-1, d)
+            ``penalty @ D``.
+        """
+        return D if self.penalty is None else self.penalty @ D
 
     def solve(self, h: np.ndarray, slope: np.ndarray, tolerance: float) -> np.ndarray:
-        """Solve ``(mean_i H(x_i) + ridge I) step = -slope``.
+        """Solve ``(mean_i H(x_i) + ridge A (x) I) step = -slope``.
 
         Parameters
         ----------
@@ -109,7 +127,10 @@ class NewtonSystem:
                 return step
         n = self.X.shape[0]
         H = weighted_information(self.X, h.T, np.full(n, 1 / n))
-        H[np.diag_indices_from(H)] += self.ridge
+        if self.penalty is None:
+            H[np.diag_indices_from(H)] += self.ridge
+        else:
+            H += np.kron(self.ridge * self.penalty, np.eye(self.X.shape[1]))
         try:
             factor = linalg.cho_factor(H, lower=True, overwrite_a=True, check_finite=False)
         except linalg.LinAlgError:  # singular to rounding: conjugate gradients descend all the same
@@ -150,19 +171,19 @@ class NewtonSystem:
         return step, False
 
     def _product(self, h, D):
-        """``(mean_i H(x_i) + ridge I) D`` for D of shape (c-1, d)."""
+        """``(mean_i H(x_i) + ridge A (x) I) D`` for D of shape (c-1, d)."""
         Z = h * (D @ self.X.T)
         Z -= h * Z.sum(axis=0)
-        return Z @ self.X / self.X.shape[0] + self.ridge * D
+        return Z @ self.X / self.X.shape[0] + self.ridge * self.penalize(D)
 
     def _preconditioner(self, h):
-        """Inverse of ``(mean curvature) (x) (X^T X / n) + ridge I``, in its eigenbasis.
+        """Inverse of ``(mean curvature) (x) (X^T X / n) + ridge A (x) I``, in its eigenbasis.
 
         At theta = 0 this is the inverse Hessian itself.
         """
         n, basis = self.X.shape[0], self.basis
         A = np.diag(h.mean(axis=1)) - h @ h.T / n
-        a, U = linalg.eigh(A)
+        a, U = linalg.eigh(A, self.penalty)  # U^T penalty U = I
         spectrum = np.maximum(a, 1e-12 * a[-1])[:, None] * (self.scales**2 / n) + self.ridge
 
         def precondition(R):

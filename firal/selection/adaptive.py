@@ -79,10 +79,12 @@ class AdaptiveSelection(NamedTuple):
 def adaptive_sparsify(
     pool: ArrayLike,
     labeled: ArrayLike | None,
-    theta: ArrayLike,
+    theta: ArrayLike | None,
     z: ArrayLike,
     budget: int,
     *,
+    ridge: float = 0.0,
+    probabilities: tuple[ArrayLike, ArrayLike | None] | None = None,
     level: float | None = None,
     replace: bool = False,
 ) -> AdaptiveSelection:
@@ -100,6 +102,12 @@ def adaptive_sparsify(
         Nonnegative weights with sum ``budget``, for example from ``relax``.
     budget : int
         Number of points to pick.
+    ridge : float, default 0.0
+        Penalty of the fit that the labels are for: the information of n0 + budget labels has
+        ``(n0 + budget) * ridge`` times the penalty added, in the given coordinates. 0 is the paper.
+    probabilities : tuple of array_like, optional
+        Class probabilities of the pool (m, c) and of the labeled points (n0, c) from any
+        classifier; theta must be None then.
     level : float, optional
         Positive; has the role of eta in ``sparsify``. The default 2 sqrt(d~ b) is twice the value
         that the guarantee favors for large b.
@@ -134,7 +142,9 @@ def adaptive_sparsify(
     >>> bool(found.lambda_min >= found.guarantee[-1] >= found.guarantee[0])
     True
     """
-    problem, z = check_rounding(pool, labeled, theta, z, budget, replace)
+    problem, z = check_rounding(
+        pool, labeled, theta, z, budget, replace, ridge=ridge, probabilities=probabilities
+    )
     if level is None:
         level = 2 * np.sqrt(problem.size * problem.budget)
     level = checks.number(level, "level", 0)

@@ -43,11 +43,13 @@ LARGEST_LOSS = 1e5  # the rounding error may grow by this factor before W1 and W
 def bait(
     pool: ArrayLike,
     labeled: ArrayLike | None,
-    theta: ArrayLike,
+    theta: ArrayLike | None,
     budget: int,
     rng: np.random.Generator | None = None,
     *,
-    prior: float = 1.0,
+    ridge: float = 0.0,
+    probabilities: tuple[ArrayLike, ArrayLike | None] | None = None,
+    prior: float | None = None,
     watch: Callable[[int, np.ndarray], None] | None = None,
 ) -> np.ndarray:
     """Pick points that make the Fisher information ratio small, by greedy steps.
@@ -64,8 +66,15 @@ def bait(
         Number of points to pick, at most m.
     rng : numpy.random.Generator, optional
         Not used: BAIT is deterministic. All strategies have this argument.
-    prior : float, default 1.0
-        How many average pool points count as known; positive.
+    ridge : float, default 0.0
+        Penalty of the fit that the labels are for: the information of n0 + budget labels has
+        ``(n0 + budget) * ridge`` times the penalty added, in the given coordinates. 0 is the paper.
+    probabilities : tuple of array_like, optional
+        Class probabilities of the pool (m, c) and of the labeled points (n0, c) from any
+        classifier; theta must be None then.
+    prior : float, optional
+        How many average pool points count as known. By default 1 without a ridge, and 0 with one.
+        0 needs a ridge.
     watch : callable, optional
         Called at every forward step as ``watch(i, decrease)`` with the added row and the decreases
         (m,) of the ratio that all points would bring.
@@ -96,10 +105,19 @@ def bait(
     >>> len(set(firal.bait(pool, None, theta, budget=5)))
     5
     """
-    prior = checks.number(prior, "prior", 0)
+    ridge = checks.number(ridge, "ridge", 0, strict=False)
+    if prior is None:
+        prior = 0.0 if ridge else 1.0
+    prior = checks.number(prior, "prior", 0, strict=not ridge)
     checks.function(watch, "watch")
     problem = prepare_problem(
-        pool, labeled, theta, budget, if_too_large="BAIT picks distinct points"
+        pool,
+        labeled,
+        theta,
+        budget,
+        ridge=ridge,
+        probabilities=probabilities,
+        if_too_large="BAIT picks distinct points",
     )
     warn_if_all_tie(problem, labeled, theta)
     with threads_for(problem.size):
@@ -108,7 +126,11 @@ def bait(
 
 
 def forward_backward(
-    problem: Problem, M: np.ndarray, watch: Callable[[int, np.ndarray], None] | None = None
+    problem: Problem,
+    M: np.ndarray,
+    watch: Callable[[int, np.ndarray], None] | None = None,
+    scorer: PoolScorer | None = None,
+    report: Callable[[int, int], None] | None = None,
 ) -> np.ndarray:
     """Run BAIT's greedy steps from any positive definite matrix in place of L + prior H_p.
 
@@ -120,6 +142,10 @@ def forward_backward(
         What counts as known before the first step.
     watch : callable, optional
         As in ``bait``.
+    scorer : PoolScorer, optional
+        Of this problem, if there is one already.
+    report : callable, optional
+        Called after every forward step as ``report(done, total)``.
 
     Returns
     -------
@@ -127,14 +153,14 @@ def forward_backward(
         Distinct rows of the pool, in the order they were added.
     """
     rule = _BaitRule(problem, M)
-    return _backward(rule, _forward(rule, watch))
+    return _backward(rule, _forward(rule, watch, scorer, report))
 
 
-def _forward(rule, watch=None):
+def _forward(rule, watch=None, scorer=None, report=None):
     """Rows of the first 2b picks (fewer if the pool is smaller); ``rule`` follows them."""
     problem = rule.problem
     steps = min(2 * problem.budget, len(problem.X))
-    return greedy(rule, PoolScorer(problem), steps, watch=watch)
+    return greedy(rule, scorer or PoolScorer(problem), steps, watch=watch, report=report)
 
 
 def _backward(rule, picked):

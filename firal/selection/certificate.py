@@ -18,7 +18,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from firal.common.linalg import factor_of, trace_and_derivative
+from firal.common.linalg import trace_and_derivative
 from firal.engine import memory
 from firal.selection.problem import Problem
 
@@ -52,7 +52,7 @@ class CertifiedSearch:
     ):
         self.problem, self.capped, self.tol, self.max_iter = problem, capped, tol, max_iter
         self.report = report
-        self.target = factor_of(problem.mean_information)  # F with F F^T = H_p
+        self.target = problem.target()  # F with F F^T = H_p
         self.floor = FLOOR * problem.budget / problem.X.shape[0]
         self.objective, self.lower, self.z = np.inf, 0.0, None
         self.constant = 0.0  # <sum_labeled H, M> / b, the same for every point

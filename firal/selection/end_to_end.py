@@ -24,27 +24,33 @@ from numpy.typing import ArrayLike
 from firal.common import checks
 from firal.common.progress import reporter
 from firal.common.threads import threads_for
+from firal.selection.bait import forward_backward
 from firal.selection.ftrl import LARGEST_ETA, Selection, run_ftrl
 from firal.selection.problem import prepare_problem, warn_if_all_tie
 from firal.selection.relaxation import check_options, solve
-from firal.selection.rounding import prepare_rounding, spectrum_of
+from firal.selection.rounding import PickedPoints, Rounding, prepare_rounding, spectrum_of
+from firal.selection.scoring import TIE
 
 METHOD, MAX_ITER = "multiplicative", 1000
+ROUNDINGS = ("ftrl", "greedy", "best")
 
 
 def select(
     pool: ArrayLike,
     labeled: ArrayLike | None,
-    theta: ArrayLike,
+    theta: ArrayLike | None,
     budget: int,
     *,
+    ridge: float = 0.0,
+    probabilities: tuple[ArrayLike, ArrayLike | None] | None = None,
     eta: float | str | None = None,
+    rounding: str | None = None,
     replace: bool = False,
     capped: bool = True,
     tol: float = 1e-2,
     progress: bool | Callable[[str, int, int], None] | None = None,
 ) -> Selection:
-    """Pick the points of a pool to label next: FIRAL, Algorithm 1 of the paper.
+    """Pick the points of a pool to label next: FIRAL, Algorithm 1 of the paper, or penalized.
 
     Solves the relaxed problem to a certified gap (see ``relax``), then rounds the weights to points
     (see ``sparsify``).
@@ -56,21 +62,32 @@ def select(
     labeled : array_like of shape (n0, d) or None
         Points that already have a label.
     theta : array_like of shape (c-1, d)
-        Parameters, for example from ``fit``; the last class is the reference.
+        Parameters, for example from ``fit``; the last class is the reference. With a ridge, zeros
+        will do before the first label.
     budget : int
         Number of points to pick.
+    ridge : float, default 0.0
+        Penalty of the fit that the labels are for: the information of n0 + budget labels has
+        ``(n0 + budget) * ridge`` times the penalty added, in the given coordinates. 0 is the paper.
+    probabilities : tuple of array_like, optional
+        Class probabilities of the pool (m, c) and of the labeled points (n0, c) from any
+        classifier; theta must be None then.
     eta : float or "theory", optional
-        Learning rate of the rounding. By default several are tried, and the one with the largest
-        lambda_min is kept. "theory" is the closed form, which needs budget > 2 d~.
+        Learning rate of the rounding. By default several are tried, and the best run is kept.
+        "theory" is the closed form, which needs budget > 2 d~.
+    rounding : {"ftrl", "greedy", "best"}, optional
+        How weights become points: "ftrl" is Algorithm 1; "greedy" adds and removes points by the
+        objective, as ``bait`` does, and needs a ridge; "best" runs both and keeps the smaller
+        objective. The default is "ftrl" without a ridge, and "best" with one.
     replace : bool, default False
-        Whether a point may be picked again.
+        Whether a point may be picked again; "ftrl" only.
     capped : bool, default True
         Whether no weight of the relaxed problem may exceed 1.
     tol : float, default 1e-2
         Certified relative gap of the relaxed problem, between 0 and 1.
     progress : bool or callable, optional
         True for a tqdm bar, or a function called as ``progress(stage, done, total)`` with stage
-        "relax" (total is the most it may take) or "sparsify".
+        "relax" (total is the most it may take), "sparsify" or "greedy".
 
     Returns
     -------
@@ -80,15 +97,17 @@ def select(
     Raises
     ------
     ValueError
-        If shapes disagree, a value is not finite, the budget exceeds the pool, or the points have
-        no information of full rank on the span of their features.
+        If shapes disagree, a value is not finite, the budget exceeds the pool, or there is no ridge
+        and the points have no information of full rank on the span of their features.
 
     Notes
     -----
-    Deterministic. If no eta has a positive lambda_min (too few points for full rank), the one with
-    the smallest trace (I + sum H~)^{-1} is kept. The certificate says that the picked points have
-    an objective of at most ``relaxation.objective / lambda_min``. The chapter *The guarantee* has
-    the proof, *What it costs* counts the work.
+    Deterministic. Without a ridge the run with the largest lambda_min is kept; if no eta has a
+    positive one (too few points for full rank), that with the smallest trace (I + sum H~)^{-1}.
+    With a ridge the objective is always finite, and the run with the smallest is kept.
+    The certificate says that the picked points have an objective of at most
+    ``relaxation.objective / lambda_min``, and of at most ``ratio`` times the best possible one.
+    The chapter *The guarantee* has the proof, *What it costs* counts the work.
 
     Examples
     --------
@@ -99,26 +118,70 @@ def select(
     >>> selection = firal.select(pool, pool[:5], theta, budget=10)
     >>> len(set(selection.indices)), selection.relaxation.converged
     (10, True)
+    >>> first = firal.select(pool, None, np.zeros((2, 3)), budget=4, ridge=0.01)  # no label yet
+    >>> bool(first.ratio < 1.5)
+    True
     """
     check_options(capped, METHOD, tol, MAX_ITER)
     checks.boolean(replace, "replace")
+    rounding = _rounding(rounding, ridge, replace)
     report, bar = reporter(progress)
     limits = (("capped=False", capped), ("replace=True", not replace))
     needed = " and ".join(option for option, limited in limits if limited)
     advice = f"set {needed} to allow repeated picks" if needed else None
-    problem = prepare_problem(pool, labeled, theta, budget, if_too_large=advice)
-    etas = _etas(eta, problem.size, problem.budget)
-    warn_if_all_tie(problem, labeled, theta)
+    problem = prepare_problem(
+        pool,
+        labeled,
+        theta,
+        budget,
+        ridge=ridge,
+        probabilities=probabilities,
+        if_too_large=advice,
+    )
+    etas = _etas(eta, problem.parameters, problem.budget) if rounding != "greedy" else []
+    if not ridge:
+        warn_if_all_tie(problem, labeled, theta)
     try:
         with threads_for(problem.size):
             # 1. Weights for all points.
             relaxation = solve(problem, capped, METHOD, tol, MAX_ITER, partial(report, "relax"))
             # 2. From weights to points, with every eta.
-            best, tried = _tune(prepare_rounding(problem, relaxation.z), etas, replace, report)
+            prepared = prepare_rounding(problem, relaxation.z)
+            runs = _ftrl_runs(prepared, etas, replace, report)
+            tried = tuple((r.eta, r.lambda_min) for r in runs)
+            # 3. By greedy steps.
+            if rounding != "ftrl":
+                runs.append(run_greedy(prepared, partial(report, "greedy")))
+            best = _best(prepared, runs, by_objective=bool(ridge))
     finally:
         if bar is not None:
             bar.close()
     return best._replace(relaxation=relaxation, tried=tried)
+
+
+def run_greedy(rounding: Rounding, report: Callable[[int, int], None] | None = None) -> Selection:
+    """Pick points by forward and backward greedy steps on the objective itself.
+
+    Parameters
+    ----------
+    rounding : Rounding
+        The prepared problem; its weights z only serve the certificate ``lambda_min``.
+    report : callable, optional
+        Called after every forward step as ``report(done, total)``.
+
+    Returns
+    -------
+    Selection
+        The picked rows; ``eta`` is None.
+    """
+    problem = rounding.problem
+    start = problem.labeled_information
+    rows = forward_backward(problem, start, scorer=rounding.scorer, report=report)
+    picked = PickedPoints(rounding)
+    for row in rows:
+        picked.add(row)
+    nothing = np.empty(0)
+    return Selection(rows, None, picked.lambda_min(), nothing, nothing, picked.objective())
 
 
 def eta_grid(size: int, budget: int) -> list[float]:
@@ -180,8 +243,21 @@ def _etas(eta, size, budget):
     return [checks.number(eta, "eta", 0, LARGEST_ETA)]
 
 
-def _tune(rounding, etas, replace, report):
-    """The run with the largest lambda_min (the first of equals), and all (eta, lambda_min)."""
+def _rounding(rounding, ridge, replace):
+    """The name of the rounding, checked."""
+    ridge = checks.number(ridge, "ridge", 0, strict=False)
+    if rounding is None:
+        return "best" if ridge and not replace else "ftrl"
+    if rounding not in ROUNDINGS:
+        raise ValueError(f"rounding must be one of {ROUNDINGS}, got {rounding!r}")
+    if rounding != "ftrl" and (replace or not ridge):
+        what = "replace=True" if replace else "ridge=0"
+        raise ValueError(f'rounding must be "ftrl" with {what}, got {rounding!r}')
+    return rounding
+
+
+def _ftrl_runs(rounding, etas, replace, report):
+    """One run per eta."""
     runs, b = [], rounding.problem.budget
     for before, eta in enumerate(etas):
 
@@ -189,9 +265,15 @@ def _tune(rounding, etas, replace, report):
             report("sparsify", before * b + done, len(etas) * b)
 
         runs.append(run_ftrl(rounding, eta, replace, step))
+    return runs
+
+
+def _best(rounding, runs, by_objective):
+    """The run to keep, the first of equals: by the objective, or by lambda_min."""
+    if by_objective:  # the same points in another order may differ by rounding
+        least = min(r.objective for r in runs)
+        return next(r for r in runs if r.objective <= least * (1 + TIE))
     full_rank = [r for r in runs if np.isfinite(r.objective)]
     if full_rank:
-        best = max(full_rank, key=lambda r: r.lambda_min)
-    else:
-        best = min(runs, key=lambda r: np.sum(1 / (1 + spectrum_of(rounding, r.indices))))
-    return best, tuple((r.eta, r.lambda_min) for r in runs)
+        return max(full_rank, key=lambda r: r.lambda_min)
+    return min(runs, key=lambda r: np.sum(1 / (1 + spectrum_of(rounding, r.indices))))

@@ -54,15 +54,15 @@ class Selection(NamedTuple):
     ----------
     indices : np.ndarray of shape (b,)
         Rows of the pool, in the order they were picked.
-    eta : float
-        Learning rate.
+    eta : float or None
+        Learning rate; None for greedy steps.
     lambda_min : float
         Smallest eigenvalue of the picked information against Sigma(z). The objective is at most
         that of z, divided by this number.
     lower_bound : np.ndarray of shape (b,)
-        Right-hand side of Proposition 8 after every step.
+        Right-hand side of Proposition 8 after every step; empty for greedy steps.
     gains : np.ndarray of shape (b,)
-        What every step added to it.
+        What every step added to it; empty for greedy steps.
     objective : float
         f of the picked points; inf if their information is singular.
     relaxation : Relaxation or None
@@ -72,7 +72,7 @@ class Selection(NamedTuple):
     """
 
     indices: np.ndarray
-    eta: float
+    eta: float | None
     lambda_min: float
     lower_bound: np.ndarray
     gains: np.ndarray
@@ -80,10 +80,18 @@ class Selection(NamedTuple):
     relaxation: Relaxation | None = None
     tried: tuple = ()
 
+    @property
+    def ratio(self) -> float:
+        """Certified: no b points have an objective below ``objective / ratio``; NaN if unknown."""
+        if self.relaxation is None:
+            return np.nan
+        return self.objective / (self.relaxation.objective * (1 - self.relaxation.gap))
+
     def __repr__(self):
         rows = np.array2string(self.indices, separator=", ", threshold=10)
+        rule = "greedy" if self.eta is None else f"eta={self.eta:.4g}"
         return (
-            f"Selection(indices={rows}, eta={self.eta:.4g}, lambda_min={self.lambda_min:.4g}, "
+            f"Selection(indices={rows}, {rule}, lambda_min={self.lambda_min:.4g}, "
             f"objective={self.objective:.6g})"
         )
 
@@ -91,11 +99,13 @@ class Selection(NamedTuple):
 def sparsify(
     pool: ArrayLike,
     labeled: ArrayLike | None,
-    theta: ArrayLike,
+    theta: ArrayLike | None,
     z: ArrayLike,
     budget: int,
     eta: float,
     *,
+    ridge: float = 0.0,
+    probabilities: tuple[ArrayLike, ArrayLike | None] | None = None,
     replace: bool = False,
     watch: Callable[[int, np.ndarray], None] | None = None,
 ) -> Selection:
@@ -115,6 +125,12 @@ def sparsify(
         Number of points to pick.
     eta : float
         Learning rate, 0 < eta < 1e12. ``select`` tunes it.
+    ridge : float, default 0.0
+        Penalty of the fit that the labels are for: the information of n0 + budget labels has
+        ``(n0 + budget) * ridge`` times the penalty added, in the given coordinates. 0 is the paper.
+    probabilities : tuple of array_like, optional
+        Class probabilities of the pool (m, c) and of the labeled points (n0, c) from any
+        classifier; theta must be None then.
     replace : bool, default False
         True may pick a point again, which is what Theorem 10 is about; False picks distinct points.
     watch : callable, optional
@@ -152,7 +168,17 @@ def sparsify(
     """
     eta = checks.number(eta, "eta", 0, LARGEST_ETA)
     checks.function(watch, "watch")
-    problem, z = check_rounding(pool, labeled, theta, z, budget, replace)
+    problem, z = check_rounding(
+        pool,
+        labeled,
+        theta,
+        z,
+        budget,
+        replace,
+        ridge=ridge,
+        probabilities=probabilities,
+        factorize=True,
+    )
     with threads_for(problem.size):
         return run_ftrl(prepare_rounding(problem, z), eta, replace, watch=watch)
 
@@ -184,7 +210,9 @@ def run_ftrl(
     Selection
         The picked rows and their certificate.
     """
-    rule, b = _FtrlRule(rounding, eta), rounding.problem.budget
+    # Copies of one problem share their spectrum: the rate of one copy keeps trace(A_t) = 1.
+    rule = _FtrlRule(rounding, eta / np.sqrt(rounding.problem.copies))
+    b = rounding.problem.budget
     gains_of_all = None
     if watch is not None:
 
@@ -197,7 +225,7 @@ def run_ftrl(
         indices=np.array(rows),
         eta=eta,
         lambda_min=rule.picked.lambda_min(),
-        lower_bound=np.cumsum(gains) - 2 * np.sqrt(rounding.problem.size) / eta,
+        lower_bound=np.cumsum(gains) - 2 * np.sqrt(rounding.problem.parameters) / eta,
         gains=gains,
         objective=rule.picked.objective(),
     )

@@ -1,18 +1,30 @@
 """One selection problem, checked and brought to good coordinates once.
 
-The data are a pool (m, d), the points already labeled (n0, d), a parameter theta (c-1, d) and a
-budget b. Every quantity of the method is unchanged by an invertible linear map of the features
-and by another choice of the reference class, because each only multiplies all information
-matrices from both sides by one invertible matrix. ``prepare_problem`` uses that freedom:
+The data are a pool (m, d), the points already labeled (n0, d), a parameter theta (c-1, d), a
+budget b and a ridge. The ridge is the penalty of the fit that the labels are for: with n = n0 + b
+labels, mean loss + ridge/2 |Theta - mean|^2 is minimized, where Theta (c, d) has one row per class
+and their mean is subtracted (scikit-learn's penalty; theta_k = Theta_k - Theta_c). In theta this
+is ``ridge/2 trace(theta^T A theta)`` with A = I - 1 1^T / c, and the second derivative of the
+total loss is the information of the labels plus n ridge P, P = A (x) I. So the penalty enters the
+method as labeled information that is always there. ridge = 0 is the paper.
 
-- features are replaced by coordinates on the span of all points in which their second moment is
-  the identity, so dependent or badly scaled columns do no harm;
+Without a ridge every quantity of the method is unchanged by an invertible linear map of the
+features. With one it is unchanged by rotations only, as is the fit. Another choice of the reference
+class changes nothing in both cases. ``prepare_problem`` uses that freedom:
+
+- features are replaced by coordinates on the span of all points in which their second moment (plus
+  the ridge) is the identity, and the penalty is carried along (``firal.selection.coordinates``);
 - classes that have probability zero at every point carry no information and are dropped, and the
   class that is most probable over all points becomes the reference.
 
 What remains is the exact problem on the range of the information, of effective size
 d~ = rank(features) * (kept classes - 1). If the information is singular even there (saturated
-probabilities), the method has no answer, and one ValueError says so.
+probabilities, and no ridge), the method has no answer, and one ValueError says so.
+
+**Before the first label** theta is 0, all points have the class part A / c, and with a ridge all
+matrices are (A / c) (x) (a matrix of size d): Sigma = (A/c) (x) (sum x x^T + c n ridge I). Then the
+problem of two classes with ridge c/2 has the same solutions, and c - 1 times its objective is the
+full one.
 """
 
 from __future__ import annotations
@@ -24,11 +36,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from firal.common import checks
-from firal.common.linalg import reciprocal_condition
+from firal.common.linalg import factor_of, reciprocal_condition
 from firal.common.threads import allowed_threads
 from firal.engine import memory
+from firal.model.fitting import symmetric_penalty
 from firal.model.hessians import weighted_information
 from firal.model.logistic import softmax
+from firal.selection import coordinates
 
 
 class AllPointsTie(RuntimeWarning):
@@ -46,14 +60,16 @@ class Problem(NamedTuple):
         Probabilities of all kept classes but the reference.
     reference : np.ndarray of shape (m,)
         Probability of the reference class.
-    labeled_information : np.ndarray of shape (d~, d~)
-        Sum of the information of the labeled points, with d~ = r k.
-    mean_information : np.ndarray of shape (d~, d~)
+    labeled_information : np.ndarray of shape (size, size)
+        Sum of the information of the labeled points, and of the penalty; size = r k.
+    mean_information : np.ndarray of shape (size, size)
         H_p: mean information over the pool.
     budget : int
         Number of points to pick.
     threads : int
         Number of threads allowed.
+    copies : int
+        How often the problem stands in the full one: c - 1 before the first label, else 1.
     """
 
     X: np.ndarray
@@ -63,20 +79,40 @@ class Problem(NamedTuple):
     mean_information: np.ndarray
     budget: int
     threads: int
+    copies: int = 1
 
     @property
     def size(self) -> int:
-        """Number of parameters d~."""
+        """Order of the matrices."""
         return self.mean_information.shape[0]
+
+    @property
+    def parameters(self) -> int:
+        """Number of parameters d~ of the full problem."""
+        return self.copies * self.size
+
+    def target(self) -> np.ndarray:
+        """Factor the information of the full problem.
+
+        Returns
+        -------
+        np.ndarray of shape (size, size)
+            F with F F^T = copies H_p, so trace(Sigma^{-1} F F^T) is the full objective.
+        """
+        F = factor_of(self.mean_information)
+        return F if self.copies == 1 else np.sqrt(self.copies) * F
 
 
 def prepare_problem(
     pool: ArrayLike,
     labeled: ArrayLike | None,
-    theta: ArrayLike,
+    theta: ArrayLike | None,
     budget: int,
     *,
+    ridge: float = 0.0,
+    probabilities: tuple[ArrayLike, ArrayLike | None] | None = None,
     if_too_large: str | None = None,
+    factorize: bool = True,
 ) -> Problem:
     """Check the data of a selection, and bring them to good coordinates.
 
@@ -87,12 +123,19 @@ def prepare_problem(
     labeled : array_like of shape (n0, d) or None
         Points that already have a label; may have no rows.
     theta : array_like of shape (c-1, d)
-        Parameters; the last class is the reference.
+        Parameters; the last class is the reference. None if ``probabilities`` are given.
     budget : int
         Number of points to pick.
+    ridge : float, default 0.0
+        Penalty of the fit.
+    probabilities : tuple of array_like, optional
+        Probabilities of the classes at the points of the pool (m, c) and at the labeled ones
+        (n0, c), from any classifier, in place of theta.
     if_too_large : str, optional
         What to do about a budget above the pool size; the error says so. By default there is no
         such limit.
+    factorize : bool, default True
+        Whether to use the smaller problem before the first label.
 
     Returns
     -------
@@ -103,25 +146,36 @@ def prepare_problem(
     ------
     ValueError
         If shapes disagree, a value is not finite, the budget is too large, or the points have no
-        information of full rank on the span of their features.
+        information of full rank on the span of their features and there is no ridge.
 
     Notes
     -----
     Cost: m d^2 for the coordinates and m d~^2 / 4 for the mean information; memory m (d + c).
     """
+    # 1. Check.
     pool = checks.points(pool, "pool").astype(np.float64, copy=False)
     m, d = pool.shape
-    theta = checks.parameters(theta, d).astype(np.float64, copy=False)
-    budget = checks.integer(budget, "budget", 1)
-    if if_too_large is not None and budget > m:
-        raise ValueError(f"budget must be at most the pool size {m}, got {budget}: {if_too_large}")
     if labeled is None or np.size(labeled) == 0:
         labeled = np.empty((0, d))
     else:
         labeled = checks.points(labeled, "labeled", d).astype(np.float64, copy=False)
-    map_ = _coordinates(pool, labeled)
-    p, p0 = softmax(pool, theta), softmax(labeled, theta)
+    p, p0 = _probabilities(pool, labeled, theta, probabilities)
+    budget = checks.integer(budget, "budget", 1)
+    if if_too_large is not None and budget > m:
+        raise ValueError(f"budget must be at most the pool size {m}, got {budget}: {if_too_large}")
+    ridge = checks.number(ridge, "ridge", 0, strict=False)
+    # 2. Coordinates of features and classes.
+    if ridge:
+        map_, penalty = coordinates.penalized(pool, labeled, ridge)
+    else:
+        map_ = coordinates.whitened(pool, labeled)
     classes, reference = _classes(p, p0)
+    n_classes, copies = len(classes) + 1, 1
+    if ridge and factorize and n_classes > 2 and (p == p[0, 0]).all() and (p0 == p[0, 0]).all():
+        copies, ridge = n_classes - 1, ridge * n_classes / 2
+        p, p0, classes, reference = np.full((m, 2), 0.5), np.full((len(labeled), 2), 0.5), [0], 1
+        n_classes = 2
+    # 3. Information of the pool and of the labeled points.
     X = pool @ map_
     h = np.ascontiguousarray(p[:, classes])
     threads = allowed_threads()
@@ -132,8 +186,11 @@ def prepare_problem(
             "probabilities of 0 and 1"
         )
     known = weighted_information(labeled @ map_, p0[:, classes], np.ones(len(labeled)))
+    if ridge:
+        strength = (len(labeled) + budget) * ridge
+        known += np.kron(symmetric_penalty(n_classes), np.diag(strength * penalty))
     _require_definite(mean + known / budget)
-    return Problem(X, h, p[:, reference].copy(), known, mean, budget, threads)
+    return Problem(X, h, p[:, reference].copy(), known, mean, budget, threads, copies)
 
 
 def warn_if_all_tie(problem: Problem, labeled: ArrayLike | None, theta: ArrayLike) -> None:
@@ -165,17 +222,41 @@ def warn_if_all_tie(problem: Problem, labeled: ArrayLike | None, theta: ArrayLik
     )
 
 
-def _coordinates(pool, labeled):
-    """(d, r) map to r = rank coordinates in which all points together have second moment I."""
-    n, d = len(pool) + len(labeled), pool.shape[1]
-    R = memory.triangular_factor(pool, labeled)
-    scale = np.linalg.norm(R, axis=0)
-    scale[scale == 0] = 1
-    _, s, Vt = np.linalg.svd(R / scale, full_matrices=False)
-    rank = int(np.sum(s > s[0] * max(n, d) * np.finfo(float).eps)) if s[0] > 0 else 0
-    if rank == 0:
-        raise ValueError("pool and labeled must hold a nonzero point, got only zeros")
-    return (Vt[:rank] / s[:rank, None]).T * np.sqrt(n) / scale[:, None]
+def _probabilities(pool, labeled, theta, given):
+    """Probabilities of all classes at pool and labeled points, from theta or as given."""
+    if given is None:
+        if theta is None:
+            raise ValueError("theta must be given, or probabilities in its place, got neither")
+        theta = checks.parameters(theta, pool.shape[1]).astype(np.float64, copy=False)
+        return softmax(pool, theta), softmax(labeled, theta)
+    if theta is not None:
+        raise ValueError("theta must be None where probabilities are given, got both")
+    if not isinstance(given, tuple | list) or len(given) != 2:
+        raise ValueError(
+            "probabilities must be a pair, (m, c) of the pool and (n0, c) of the labeled points, "
+            f"got {type(given).__name__}"
+        )
+    p = _checked_probabilities(given[0], len(pool), "probabilities[0]")
+    if not len(labeled):
+        return p, np.empty((0, p.shape[1]))
+    return p, _checked_probabilities(given[1], len(labeled), "probabilities[1]", p.shape[1])
+
+
+def _checked_probabilities(P, n, name, n_classes=None):
+    """P (n, c), float64, every row divided by its sum."""
+    P = checks.floats(P, name).astype(np.float64, copy=False)
+    if P.ndim != 2 or len(P) != n or P.shape[1] < 2 or P.shape[1] != (n_classes or P.shape[1]):
+        raise ValueError(
+            f"{name} must have shape ({n}, {n_classes or 'c >= 2'}), one row per point and one "
+            f"column per class, got shape {P.shape}"
+        )
+    total = P.sum(axis=1)
+    if P.min() < 0 or np.abs(total - 1).max() > 1e-3:
+        raise ValueError(
+            f"{name} must have rows of nonnegative numbers with sum 1, got entries from "
+            f"{P.min():g} on and sums from {total.min():g} to {total.max():g}"
+        )
+    return P / total[:, None]
 
 
 def _classes(p, p0):

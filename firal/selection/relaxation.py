@@ -6,6 +6,7 @@ With H(x) the information of one point at theta, H_p its mean over the pool and 
     subject to  sum_i z_i = b,   0 <= z_i <= 1 if capped, 0 <= z_i otherwise,
     where       Sigma(z) = sum_i z_i (H(x_i) + (1/b) sum_labeled H).
 
+With a ridge the labeled information has the penalty added (``firal.selection.problem``).
 Every gradient gives a lower bound on the optimum (``firal.selection.certificate``), so the result
 comes with a certified relative gap. Below, M = Sigma^{-1} H_p Sigma^{-1}.
 
@@ -78,9 +79,11 @@ class Relaxation(NamedTuple):
 def relax(
     pool: ArrayLike,
     labeled: ArrayLike | None,
-    theta: ArrayLike,
+    theta: ArrayLike | None,
     budget: int,
     *,
+    ridge: float = 0.0,
+    probabilities: tuple[ArrayLike, ArrayLike | None] | None = None,
     capped: bool = True,
     method: str = "multiplicative",
     tol: float = 1e-2,
@@ -101,6 +104,12 @@ def relax(
         Parameters; the last class is the reference.
     budget : int
         Sum of the weights.
+    ridge : float, default 0.0
+        Penalty of the fit that the labels are for: the information of n0 + budget labels has
+        ``(n0 + budget) * ridge`` times the penalty added, in the given coordinates. 0 is the paper.
+    probabilities : tuple of array_like, optional
+        Class probabilities of the pool (m, c) and of the labeled points (n0, c) from any
+        classifier; theta must be None then.
     capped : bool, default True
         Whether no weight may exceed 1, as the paper states the problem. False is what Algorithm 2
         of the paper solves.
@@ -140,7 +149,15 @@ def relax(
     """
     check_options(capped, method, tol, max_iter)
     advice = "set capped=False to allow weights above 1" if capped else None
-    problem = prepare_problem(pool, labeled, theta, budget, if_too_large=advice)
+    problem = prepare_problem(
+        pool,
+        labeled,
+        theta,
+        budget,
+        ridge=ridge,
+        probabilities=probabilities,
+        if_too_large=advice,
+    )
     with threads_for(problem.size):
         return solve(problem, capped, method, tol, max_iter)
 

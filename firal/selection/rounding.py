@@ -17,7 +17,6 @@ from scipy.linalg import blas, lapack
 
 from firal.common import checks
 from firal.common.linalg import (
-    factor_of,
     from_lower,
     invert_in_place,
     is_singular,
@@ -62,10 +61,14 @@ class Rounding(NamedTuple):
 def check_rounding(
     pool: ArrayLike,
     labeled: ArrayLike | None,
-    theta: ArrayLike,
+    theta: ArrayLike | None,
     z: ArrayLike,
     budget: int,
     replace: bool,
+    *,
+    ridge: float = 0.0,
+    probabilities: tuple[ArrayLike, ArrayLike | None] | None = None,
+    factorize: bool = False,
 ) -> tuple[Problem, np.ndarray]:
     """Check and prepare the data of a rounding.
 
@@ -83,6 +86,8 @@ def check_rounding(
         Number of points to pick.
     replace : bool
         Whether a point may be picked again.
+    ridge, probabilities, factorize
+        As in :func:`firal.selection.problem.prepare_problem`.
 
     Returns
     -------
@@ -97,7 +102,16 @@ def check_rounding(
     """
     replace = checks.boolean(replace, "replace")
     advice = None if replace else "set replace=True to allow repeated picks"
-    problem = prepare_problem(pool, labeled, theta, budget, if_too_large=advice)
+    problem = prepare_problem(
+        pool,
+        labeled,
+        theta,
+        budget,
+        ridge=ridge,
+        probabilities=probabilities,
+        if_too_large=advice,
+        factorize=factorize,
+    )
     z = checks.weights(z, len(problem.X), "z")
     if not np.isclose(z.sum(), budget, rtol=1e-6, atol=0):
         raise ValueError(f"z must have sum {budget}, the budget, got sum {z.sum():g}")
@@ -255,7 +269,7 @@ class PickedPoints:
         """
         if is_singular(self.spectrum()):
             return np.inf
-        return trace_of_ratio(self.information, factor_of(self.rounding.problem.mean_information))
+        return trace_of_ratio(self.information, self.rounding.problem.target())
 
 
 def spectrum_of(rounding: Rounding, rows: ArrayLike, white: np.ndarray | None = None) -> np.ndarray:

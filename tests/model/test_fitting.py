@@ -175,7 +175,8 @@ def test_long_steps_are_shortened_until_the_loss_decreases(ridge):
     slope = logistic.gradient(X, y, theta) + ridge * theta
     step = -1000 * slope
     descent = np.sum(slope * step)
-    found, new_value, *_ = fitting._backtrack(X, y, ridge, theta, step, value, descent, 0.0)
+    system = newton_system.NewtonSystem(X, ridge, *newton_system.row_space(X))
+    found, new_value, *_ = fitting._backtrack(system, y, theta, step, value, descent, 0.0)
     length = np.linalg.norm(found - theta) / np.linalg.norm(step)
     assert 0 < length < 1 and new_value < value
     assert new_value == pytest.approx(

@@ -1,0 +1,88 @@
+"""Coordinates of the features in which a selection is computed.
+
+Without a penalty every quantity of the method is unchanged by an invertible linear map of the
+features, so any basis of their span will do (``whitened``). A penalty on the parameters is not
+invariant: it belongs to the columns as they were given. ``penalized`` therefore only rotates and
+stretches along the principal directions, and says what the penalty becomes there.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from firal.engine import memory
+
+
+def whitened(pool: np.ndarray, labeled: np.ndarray) -> np.ndarray:
+    """Map to coordinates in which all points together have second moment I.
+
+    Parameters
+    ----------
+    pool : np.ndarray of shape (m, d)
+        Unlabeled points.
+    labeled : np.ndarray of shape (n0, d)
+        Labeled points; may be empty.
+
+    Returns
+    -------
+    np.ndarray of shape (d, r)
+        Columns are multiplied by it; r is the rank of the features.
+
+    Raises
+    ------
+    ValueError
+        If all points are zero.
+    """
+    n, d = len(pool) + len(labeled), pool.shape[1]
+    R = memory.triangular_factor(pool, labeled)
+    scale = np.linalg.norm(R, axis=0)
+    scale[scale == 0] = 1
+    _, s, Vt = np.linalg.svd(R / scale, full_matrices=False)
+    rank = _rank(s, n, d)
+    return (Vt[:rank] / s[:rank, None]).T * np.sqrt(n) / scale[:, None]
+
+
+def penalized(pool: np.ndarray, labeled: np.ndarray, ridge: float) -> tuple[np.ndarray, np.ndarray]:
+    """Map to coordinates in which the second moment plus ``ridge`` times the penalty is I.
+
+    Parameters
+    ----------
+    pool : np.ndarray of shape (m, d)
+        Unlabeled points.
+    labeled : np.ndarray of shape (n0, d)
+        Labeled points; may be empty.
+    ridge : float
+        Positive.
+
+    Returns
+    -------
+    map_ : np.ndarray of shape (d, r)
+        Columns are multiplied by it.
+    penalty : np.ndarray of shape (r,)
+        The diagonal of what ``|theta|^2`` becomes: parameters phi of the new coordinates have
+        theta = map_ phi, so ``|theta|^2 = sum_j penalty_j phi_j^2``.
+
+    Raises
+    ------
+    ValueError
+        If all points are zero.
+
+    Notes
+    -----
+    With V the principal directions and v_j the second moments along them, column j of the map is
+    ``V_j / sqrt(v_j + ridge)`` and ``penalty_j = 1 / (v_j + ridge)``. Directions outside the span
+    of the points carry no information: the penalty alone decides there, and they are dropped
+    without a change of any ratio.
+    """
+    n, d = len(pool) + len(labeled), pool.shape[1]
+    _, s, Vt = np.linalg.svd(memory.triangular_factor(pool, labeled), full_matrices=False)
+    rank = _rank(s, n, d)
+    stretch = 1 / np.sqrt(s[:rank] ** 2 / n + ridge)
+    return Vt[:rank].T * stretch, stretch**2
+
+
+def _rank(s, n, d):
+    rank = int(np.sum(s > s[0] * max(n, d) * np.finfo(float).eps)) if s[0] > 0 else 0
+    if rank == 0:
+        raise ValueError("pool and labeled must hold a nonzero point, got only zeros")
+    return rank
