@@ -30,7 +30,7 @@ from firal.data.tables import read_table
 from firal.selection.problem import AllPointsTie
 
 # The library's errors begin with the name of an argument; these have an option of the same name.
-ARGUMENTS = ("budget", "eta", "pca", "ridge", "strategy")
+ARGUMENTS = ("budget", "eta", "pca", "ridge", "robust", "strategy")
 # What a TableError asks for, and the options that say it.
 REMEDIES = {
     "header": "--header or --no-header",
@@ -94,6 +94,7 @@ def _select(options):
         strategy=options.strategy,
         ridge=options.ridge,
         standardize=options.standardize,
+        robust=options.robust,
         pca=options.pca,
         intercept=options.intercept,
         eta=options.eta,
@@ -130,6 +131,8 @@ def _rendered(options, batch, ids):
             answer["ids"] = [ids[row] for row in rows]
         if batch.selection is not None:
             answer["eta"] = batch.selection.eta
+            answer["objective"] = batch.selection.objective
+            answer["ratio"] = batch.selection.ratio
             answer["lambda_min"] = batch.selection.lambda_min
             answer["relaxation_gap"] = batch.selection.relaxation.gap
         return json.dumps(answer, indent=1) + "\n"

@@ -9,7 +9,8 @@ import numpy as np
 
 import firal
 from firal.data.cells import SUFFIXES
-from firal.pipeline import RIDGE
+from firal.pipeline import DEFAULT, RIDGE
+from firal.selection import penalized
 from firal.strategies import STRATEGIES
 
 EXAMPLES = """\
@@ -21,8 +22,7 @@ examples:
   firal select points.csv --label-column y --id-column name --labeled round1.csv --budget 10
       round1.csv as written above, with a column "label" that your annotators have added
 
-Rows are 0-based, header excluded. Without labels of two classes there is no model yet: K-means
-picks the points, and a note says so.
+Rows are 0-based, header excluded. No label is needed to begin with.
 The book's chapter "Use it on your own pool" explains all options.
 """
 
@@ -49,8 +49,8 @@ def parser() -> argparse.ArgumentParser:
         "select",
         help="pick the points to label next",
         description="Pick the points to label next: features of all points and labels of some in, "
-        "rows out. A logistic regression is fitted to the labels, and FIRAL picks the points with "
-        "the most information about it.",
+        "rows out. A logistic regression is fitted to the labels, and penalized FIRAL picks the "
+        "points with the most information about it.",
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
@@ -92,27 +92,31 @@ def parser() -> argparse.ArgumentParser:
         help="whether text files begin with a header (default: if no cell of the first line is a "
         "number)",
     )
-    add("--strategy", choices=list(STRATEGIES), default="firal", help="default: firal")
+    add("--strategy", choices=list(STRATEGIES), default=DEFAULT, help=f"default: {DEFAULT}")
     add(
         "--eta",
         type=_eta,
         metavar="X",
         help='for firal: a number or "theory"; default: the best of 7',
     )
-    add("--seed", type=_integer(0), default=0, metavar="N", help="for random and kmeans; default 0")
+    add("--seed", type=_integer(0), default=0, metavar="N", help="of all that is random; default 0")
     model = select.add_argument_group("model")
     model.add_argument(
         "--ridge",
         type=_positive,
-        default=RIDGE,
         metavar="R",
-        help=f"penalty R/2 |theta|^2 on the mean loss; default {RIDGE:g}",
+        help=f"penalty of the fit; default {penalized.RIDGE:g} for {DEFAULT}, else {RIDGE:g}",
     )
     model.add_argument(
         "--standardize",
         action=argparse.BooleanOptionalAction,
         default=True,
         help="scale every column to mean 0 and standard deviation 1 (default: yes)",
+    )
+    model.add_argument(
+        "--robust",
+        action=argparse.BooleanOptionalAction,
+        help="draw heavy tails in: arsinh of the scaled columns (default: if they are scaled)",
     )
     model.add_argument(
         "--intercept",

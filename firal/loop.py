@@ -22,7 +22,7 @@ from tqdm import tqdm
 
 from firal.common import checks
 from firal.pipeline import RIDGE
-from firal.strategies import STRATEGIES, named
+from firal.strategies import PAPER, named
 from firal.trial import (  # noqa: F401  (all names of a trial are names of the loop too)
     Round,
     accuracy,
@@ -66,7 +66,7 @@ def compare(
     rounds: int,
     batch: int,
     seed: int,
-    strategies: Sequence[str | Callable] = tuple(STRATEGIES),
+    strategies: Sequence[str | Callable] = PAPER,
     ridge: float = RIDGE,
     jobs: int = 1,
     store: str | os.PathLike | None = None,

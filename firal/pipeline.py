@@ -5,13 +5,16 @@ the labeled points, a strategy on the others. The command ``firal select`` calls
 scikit-activeml strategies and the loop of rounds call its parts, so the same data give the same
 picks whichever door is used.
 
-**The fit.** With one label per class the labels are separable, and logistic regression without a
-penalty has no minimizer. Any ridge > 0 gives one, so there is no smallest. The default ``RIDGE`` on
-features of mean square 1 is small against the data, and keeps the probabilities away from 0 and 1,
-where all information vanishes.
+**The default**, "firal-ridge", has the penalty of the fit in its design
+(:mod:`firal.selection.penalized`). It needs no labels to begin with, and it treats all classes
+alike: renaming them changes nothing. Its ridge is 0.01 on features of mean square 1.
 
-**No model.** Without two classes among the labels there is nothing to fit. The points nearest to
-the centers of ``budget`` clusters are picked then, and ``Batch.note`` says so.
+**The strategies of the paper** get a theta that is fitted with the ridge ``RIDGE``. With one label
+per class the labels are separable, and logistic regression without a penalty has no minimizer. Any
+ridge > 0 gives one, so there is no smallest. ``RIDGE`` is small against the data, and keeps the
+probabilities away from 0 and 1, where all information vanishes. Without two classes among the
+labels there is nothing to fit: the points nearest to the centers of ``budget`` clusters are picked
+then, and ``Batch.note`` says so.
 
 What is going on is logged to the logger "firal" at level INFO.
 """
@@ -29,13 +32,15 @@ from firal.common import checks
 from firal.engine.inputs import as_table, encode_labels
 from firal.engine.scaling import model_features
 from firal.model.fitting import fit
+from firal.selection import penalized
 from firal.selection.end_to_end import select
 from firal.selection.ftrl import Selection
 from firal.strategies import NEED_NO_MODEL, named
 
-RIDGE = 1e-3
+DEFAULT = "firal-ridge"
+RIDGE = 1e-3  # of the strategies of the paper; that of the default is in firal.selection.penalized
 LARGE = 2000  # from this many parameters on, a selection takes minutes
-SLOW = ("bait", "firal")  # strategies that work with matrices of that size
+SLOW = ("bait", "firal", DEFAULT)  # strategies that work with matrices of that size
 
 log = logging.getLogger("firal")
 
@@ -55,10 +60,10 @@ class Batch(NamedTuple):
     counts : np.ndarray of shape (c,)
         Number of labeled points of every class.
     theta : np.ndarray of shape (c-1, r), or None
-        Parameters of the fitted model; None if the strategy needs no model.
+        Parameters of the fitted model; None if there is none.
     selection : Selection or None
-        What FIRAL knows about its picks: ``eta``, ``lambda_min``, the relaxed problem. Its
-        ``indices`` count the points without a label only. None for other strategies.
+        What FIRAL knows about its picks: ``objective``, ``ratio``, ``lambda_min``, the relaxed
+        problem. Its ``indices`` count the points without a label only. None for other strategies.
     note : str or None
         Why another strategy was used than the one asked for.
     """
@@ -95,9 +100,10 @@ def next_batch(
     y: Sequence | Mapping[int, Any] | None,
     budget: int,
     *,
-    strategy: str | Callable = "firal",
-    ridge: float = RIDGE,
+    strategy: str | Callable = DEFAULT,
+    ridge: float | None = None,
     standardize: bool = True,
+    robust: bool | None = None,
     pca: int | None = None,
     intercept: bool = True,
     eta: float | str | None = None,
@@ -117,17 +123,20 @@ def next_batch(
         3, 3.0 and "3" are the same class.
     budget : int
         Number of points to pick, at most the number of points without a label.
-    strategy : str or function, default "firal"
+    strategy : str or function, default "firal-ridge"
         A key of ``firal.STRATEGIES``, or a function with their signature, which may return rows or
         a ``Selection``.
-    ridge : float, default RIDGE
-        Penalty of the fit, > 0: the mean loss plus ``ridge/2 |theta|^2`` is minimized.
-    standardize, pca, intercept
-        How columns become features, see :func:`firal.engine.scaling.model_features`.
+    ridge : float, optional
+        Penalty of the fit, > 0. By default 0.01 for "firal-ridge", in whose design it takes part,
+        and 0.001 for the others.
+    standardize, robust, pca, intercept
+        How columns become features, see :func:`firal.engine.scaling.model_features`. By default
+        they are robust where they are standardized.
     eta : float, "theory" or None
         Of FIRAL, see :func:`firal.select`; None tries a grid.
     rng : numpy.random.Generator, optional
-        Of Random and K-means; by default ``numpy.random.default_rng(0)``, so the answer repeats.
+        Of Random, and of the clusters of K-means and "firal-ridge"; by default
+        ``numpy.random.default_rng(0)``, so the answer repeats.
     progress : True or function, optional
         Of FIRAL, see :func:`firal.select`.
 
@@ -153,12 +162,12 @@ def next_batch(
     >>> from sklearn.datasets import load_wine
     >>> X, y = load_wine(return_X_y=True)
     >>> start = firal.next_batch(X, None, budget=6)  # no label yet
-    >>> start.strategy, start.note
-    ('kmeans', 'no labels yet, so there is no model: K-means picks instead of firal')
+    >>> len(set(y[start.rows]))  # but points of all classes
+    3
     >>> answers = {int(row): f"wine {y[row]}" for row in start.rows}  # ask your annotators
     >>> batch = firal.next_batch(X, answers, budget=4)
     >>> batch.strategy, batch.classes, len(batch.rows)
-    ('firal', ('wine 0', 'wine 1', 'wine 2'), 4)
+    ('firal-ridge', ('wine 0', 'wine 1', 'wine 2'), 4)
     """
     # 1. Numbers and labels as the method wants them.
     table = as_table(X)
@@ -169,7 +178,13 @@ def next_batch(
     _check_options(strategy, ridge, eta)
 
     # 2. Columns to features.
-    features = model_features(table, standardize=standardize, pca=pca, intercept=intercept)
+    features = model_features(
+        table,
+        standardize=standardize,
+        robust=standardize if robust is None else robust,
+        pca=pca,
+        intercept=intercept,
+    )
     log.info(
         f"{n} points, {d} features; {known.size} labeled in {len(classes)} classes, "
         f"{free.size} to choose from"
@@ -207,9 +222,9 @@ def fit_and_pick(
     codes: np.ndarray,
     n_classes: int,
     budget: int,
-    strategy: str | Callable = "firal",
+    strategy: str | Callable = DEFAULT,
     *,
-    ridge: float = RIDGE,
+    ridge: float | None = None,
     eta: float | str | None = None,
     rng: np.random.Generator | None = None,
     progress: bool | Callable | None = None,
@@ -241,22 +256,35 @@ def fit_and_pick(
     """
     name = named(strategy)[0]
     theta = note = None
-    if strategy not in NEED_NO_MODEL:
-        reason = why_no_model(codes)
-        if reason is None:
-            size = pool.shape[1] * (n_classes - 1)
-            if size > LARGE and strategy in SLOW:
-                log.info(
-                    f"the model has {size} parameters: this can take minutes or more; fewer "
-                    "features (pca=20 or so) make it quick"
-                )
-            theta = fit(labeled, codes, n_classes, ridge).theta
-        else:
-            note = f"{reason}, so there is no model: K-means picks instead of {name}"
-            log.info(note)
-            name = strategy = "kmeans"
-    rows, selection = pick(pool, labeled, theta, budget, strategy, rng, eta=eta, progress=progress)
+    reason = why_no_model(codes)
+    if ridge is None:
+        ridge = penalized.RIDGE if strategy == DEFAULT else RIDGE
+    if reason is None and strategy not in NEED_NO_MODEL:
+        size = pool.shape[1] * (n_classes - 1)
+        if size > LARGE and strategy in SLOW:
+            log.info(
+                f"the model has {size} parameters: this can take minutes or more; fewer "
+                "features (pca=20 or so) make it quick"
+            )
+        theta = _theta(labeled, codes, n_classes, budget, strategy, ridge)
+    elif strategy == DEFAULT:
+        log.info(f"{reason}: the design assumes that all classes are equally probable everywhere")
+    elif strategy not in NEED_NO_MODEL:
+        note = f"{reason}, so there is no model: K-means picks instead of {name}"
+        log.info(note)
+        name = strategy = "kmeans"
+    rows, selection = pick(
+        pool, labeled, theta, budget, strategy, rng, ridge=ridge, eta=eta, progress=progress
+    )
     return Picks(rows, name, theta, selection, note)
+
+
+def _theta(labeled, codes, n_classes, budget, strategy, ridge):
+    """Parameters of the model that a strategy wants."""
+    if strategy != DEFAULT:
+        return fit(labeled, codes, n_classes, ridge).theta
+    ridge = penalized.fit_ridge(ridge, len(labeled), budget)
+    return fit(labeled, codes, n_classes, ridge, penalty="symmetric").theta
 
 
 def pick(
@@ -267,6 +295,7 @@ def pick(
     strategy: str | Callable,
     rng: np.random.Generator | None,
     *,
+    ridge: float = penalized.RIDGE,
     eta: float | str | None = None,
     progress: bool | Callable | None = None,
 ) -> tuple[np.ndarray, Selection | None]:
@@ -278,6 +307,8 @@ def pick(
         As in :func:`fit_and_pick`.
     theta : np.ndarray of shape (c-1, r), or None
         Parameters of the model; None for a strategy that needs no model.
+    ridge : float
+        Of the design of "firal-ridge".
 
     Returns
     -------
@@ -294,6 +325,10 @@ def pick(
     name, function = named(strategy)
     if strategy == "firal":  # with its options, and with all that it knows about its picks
         result = select(pool, labeled, theta, budget, eta=eta, progress=progress)
+    elif strategy == DEFAULT:
+        result = penalized.select_penalized(
+            pool, labeled, theta, budget, rng, ridge=ridge, progress=progress
+        )
     else:
         result = function(pool, labeled, theta, budget, rng)
     rows = checks.rows(getattr(result, "indices", result), len(pool), f"rows of {name}", budget)
@@ -334,6 +369,7 @@ def _check_budget(budget, most):
 
 def _check_options(strategy, ridge, eta):
     name = named(strategy)[0]
-    checks.number(ridge, "ridge", 0)
+    if ridge is not None:
+        checks.number(ridge, "ridge", 0)
     if eta is not None and strategy != "firal":
         raise ValueError(f"eta is an option of the strategy firal, got {eta!r} for {name}")

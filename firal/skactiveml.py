@@ -1,4 +1,6 @@
-"""FIRAL and BAIT as query strategies of scikit-activeml, an optional dependency.
+"""FIRAL, penalized or as in the paper, and BAIT as query strategies of scikit-activeml.
+
+scikit-activeml is an optional dependency.
 
 To pick ten points of X::
 
@@ -11,20 +13,20 @@ To pick ten points of X::
 is a ``SklearnClassifier`` around scikit-learn's ``LogisticRegression``, or around a pipeline that
 ends in one, that model is used: its coefficients, and the features as its last step sees them.
 Any other classifier is only asked for its classes. A regression is then fitted to the labeled
-points as in :func:`firal.next_batch`, with the same picks: columns standardized over X, a column of
-ones appended, ``ridge`` as in ``firal.fit``.
+points as in :func:`firal.next_batch`, with the same picks: columns standardized over X and
+heavy tails drawn in, a column of ones appended, ``ridge`` as there.
 
 **The pool** is the candidates: the new labels are to serve them, and the picks are among them.
 
-**Cold start.** Without labels of two classes there is no model. The points nearest to the centers
-of ``batch_size`` clusters (K-means on standardized columns) are picked, with a warning. Nothing
-else is random.
+**Cold start.** ``FIRAL`` needs no labels. The others have no model without labels of two classes:
+the points nearest to the centers of ``batch_size`` clusters (K-means on standardized columns) are
+picked then, with a warning.
 
 **Utilities.** Row t holds the worth of every candidate when pick t was made: largest at the pick,
-NaN at points that are labeled, are not candidates, or were picked in an earlier row. FIRAL: the
-gain in the bound of Proposition 8. BAIT: the decrease of F(S) in the forward step that added the
-pick; a point of S that the backward steps removed later has 0 there, since S has it already. Cold
-start: minus the distance to center t.
+NaN at points that are labeled, are not candidates, or were picked in an earlier row.
+``PaperFIRAL``: the gain in the bound of Proposition 8. ``FIRAL`` and ``BAIT``: the decrease of the
+objective in the forward step that added the pick; a point that the backward steps removed later has
+0 there, since the set has it already. Cold start by K-means: minus the distance to center t.
 """
 
 from __future__ import annotations
@@ -42,14 +44,15 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from firal.common import checks
+from firal.engine.clusters import cluster_centers, nearest_distinct
 from firal.engine.scaling import feature_map
 from firal.model.fitting import fit
 from firal.model.from_sklearn import theta_from_sklearn
 from firal.pipeline import RIDGE, why_no_model
+from firal.selection import penalized
 from firal.selection.bait import bait
 from firal.selection.end_to_end import select
 from firal.selection.ftrl import sparsify
-from firal.strategies import cluster_centers, nearest_distinct
 
 try:
     from skactiveml.base import SingleAnnotatorPoolQueryStrategy, SkactivemlClassifier
@@ -69,7 +72,12 @@ except ImportError as error:
 
 
 class _InformationStrategy(SingleAnnotatorPoolQueryStrategy):
-    """What FIRAL and BAIT share: everything but ``_pick``."""
+    """What all share: everything but ``_pick``."""
+
+    _needs_no_labels = False
+
+    def _fit(self, labeled, codes, n_classes, budget):
+        return fit(labeled, codes, n_classes, self.ridge).theta
 
     def query(
         self,
@@ -140,10 +148,12 @@ class _InformationStrategy(SingleAnnotatorPoolQueryStrategy):
         if batch_size == 0:  # nothing left to pick: the base class has warned
             picks, worth = np.empty(0, dtype=int), np.empty((0, len(pool)))
         else:
-            model = self._model(X, y, clf, fit_clf)
+            model = self._model(X, y, clf, fit_clf, batch_size)
             if model is None:
                 rng = np.random.default_rng(self.random_state_.randint(2**31 - 1))
-                picks, worth = _cold_start(feature_map(table).apply(pool), batch_size, rng)
+                picks, worth = _cold_start(
+                    feature_map(table, robust=True).apply(pool), batch_size, rng
+                )
             else:
                 picks, worth = self._pick(model, pool, batch_size, return_utilities)
         if not return_utilities:
@@ -152,7 +162,7 @@ class _InformationStrategy(SingleAnnotatorPoolQueryStrategy):
         utilities[:, rows] = _largest_at_pick(worth, picks)
         return rows[picks], utilities
 
-    def _model(self, X, y, clf, fit_clf):
+    def _model(self, X, y, clf, fit_clf, batch_size):
         """The model to use; None, with a warning, if the labels are not enough for one."""
         known = is_labeled(y, self.missing_label_)
         codes, n_classes = _codes(y, known, clf, self.missing_label_)
@@ -160,10 +170,15 @@ class _InformationStrategy(SingleAnnotatorPoolQueryStrategy):
         found = None
         if _has_logistic_regression(clf) and (reason is None or not fit_clf):
             found = _their_model(X, y, clf, fit_clf)
-        if found is None and reason is not None:
+        if found is None and reason is not None and not self._needs_no_labels:
             warnings.warn(f"{reason}, so there is no model: K-means picks this batch", stacklevel=3)
             return None
-        features, theta = found or _own_model(X, known, codes, n_classes, self.ridge)
+        if found is None:
+            features, theta = feature_map(X, robust=True).apply, None
+            if reason is None:
+                theta = self._fit(features(X[known]), codes, n_classes, batch_size)
+            found = features, theta
+        features, theta = found
         return _Model(features, features(X[known]) if known.any() else None, theta)
 
 
@@ -172,10 +187,50 @@ class _Model(NamedTuple):
 
     features: Callable  # from samples to features
     labeled: np.ndarray | None  # features of the labeled samples
-    theta: np.ndarray
+    theta: np.ndarray | None  # None: no labels of two classes yet
 
 
 class FIRAL(_InformationStrategy):
+    """Query strategy: penalized FIRAL, the default of :func:`firal.next_batch`.
+
+    Parameters
+    ----------
+    ridge : float
+        Penalty of the regression, > 0; it takes part in the design.
+    missing_label : object
+        What stands in y for no label.
+    random_state : int or RandomState, optional
+        Of the clusters; nothing else is random.
+    """
+
+    _needs_no_labels = True
+
+    def __init__(
+        self,
+        ridge: float = penalized.RIDGE,
+        missing_label: Any = MISSING_LABEL,
+        random_state: int | np.random.RandomState | None = None,
+    ) -> None:
+        super().__init__(missing_label=missing_label, random_state=random_state)
+        self.ridge = ridge
+
+    def _fit(self, labeled, codes, n_classes, budget):
+        ridge = penalized.fit_ridge(self.ridge, len(labeled), budget)
+        return fit(labeled, codes, n_classes, ridge, penalty="symmetric").theta
+
+    def _pick(self, model, samples, budget, with_worth):
+        problem = model.features(samples), model.labeled, model.theta
+        rng = np.random.default_rng(self.random_state_.randint(2**31 - 1))
+
+        def run(watch):
+            return penalized.select_penalized(
+                *problem, budget, rng, ridge=self.ridge, watch=watch
+            ).indices
+
+        return _watched(run, with_worth)
+
+
+class PaperFIRAL(_InformationStrategy):
     """Query strategy: Algorithm 1 of the FIRAL paper, :func:`firal.select`.
 
     Parameters
@@ -245,17 +300,24 @@ class BAIT(_InformationStrategy):
 
     def _pick(self, model, samples, budget, with_worth):
         problem = model.features(samples), model.labeled, model.theta
-        if not with_worth:
-            return bait(*problem, budget, prior=self.prior), None
-        added, steps = [], []
+        return _watched(
+            lambda watch: bait(*problem, budget, prior=self.prior, watch=watch), with_worth
+        )
 
-        def watch(row, decrease):
-            decrease[added] = 0.0  # adding a point of the set again leaves the set as it is
-            added.append(row)
-            steps.append(decrease)
 
-        picks = bait(*problem, budget, prior=self.prior, watch=watch)
-        return picks, np.array([steps[added.index(row)] for row in picks])
+def _watched(run, with_worth):
+    """Picks of ``run(watch)``, and the decreases when they were added, or None."""
+    if not with_worth:
+        return run(None), None
+    added, steps = [], []
+
+    def watch(row, decrease):
+        decrease[added] = 0.0  # adding a point of the set again leaves the set as it is
+        added.append(row)
+        steps.append(decrease)
+
+    picks = run(watch)
+    return picks, np.array([steps[added.index(row)] for row in picks])
 
 
 def _refuse_negative_rows(candidates):
@@ -293,12 +355,6 @@ def _their_model(X, y, clf, fit_clf):
         return np.column_stack([Z, np.ones((len(Z), theta.shape[1] - Z.shape[1]))])
 
     return features, theta
-
-
-def _own_model(X, known, codes, n_classes, ridge):
-    """The same two of a ridge regression on the labeled samples, as in ``firal.next_batch``."""
-    features = feature_map(X).apply
-    return features, fit(features(X[known]), codes, n_classes, ridge).theta
 
 
 def _has_logistic_regression(clf):

@@ -1,26 +1,28 @@
-"""The six strategies that choose which pool points to label next: one function each.
+"""The strategies that choose which pool points to label next: one function each.
 
 All have the signature ``(pool, labeled, theta, budget, rng) -> rows``: pool (m, d) are the
 unlabeled points, labeled (n0, d) those with a label, theta (c-1, d) the current parameters, and
 the result (budget,) holds distinct rows of the pool. ``rng`` is a numpy.random.Generator; only
-``random`` and ``kmeans`` use it, so the other four give the same rows for the same data. The
-chapter *Real data* compares them.
+``random``, ``kmeans`` and ``firal_ridge`` (for its clusters) use it, so the others give the same
+rows for the same data. ``random``, ``kmeans`` and ``firal_ridge`` also work with theta = None,
+before there is a model. The chapter *Real data* compares the six strategies of the paper, *The
+estimator that is really fitted* adds "firal-ridge".
 """
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import ArrayLike
 from scipy.special import entr
-from threadpoolctl import threadpool_limits
 
 from firal.common import checks
+from firal.engine.clusters import cluster_centers, nearest_distinct
 from firal.model.logistic import softmax
 from firal.selection.bait import bait
 from firal.selection.end_to_end import select
+from firal.selection.penalized import select_penalized
 
 
 def random(
@@ -109,59 +111,6 @@ def kmeans(
     """
     pool, budget = _pool(pool, budget)
     return nearest_distinct(pool, cluster_centers(pool, budget, rng))
-
-
-def cluster_centers(pool: np.ndarray, budget: int, rng: np.random.Generator) -> np.ndarray:
-    """Centers of ``kmeans``.
-
-    Parameters
-    ----------
-    pool : np.ndarray of shape (m, d)
-        Points.
-    budget : int
-        Number of centers.
-    rng : numpy.random.Generator
-        Source of randomness; one integer is drawn from it.
-
-    Returns
-    -------
-    np.ndarray of shape (budget, d)
-        Centers. They repeat if the pool has fewer distinct points.
-    """
-    from sklearn.cluster import KMeans  # importing it takes longer than the rest of the module
-    from sklearn.exceptions import ConvergenceWarning
-
-    seed = int(checks.generator(rng).integers(2**31))
-    model = KMeans(n_clusters=budget, n_init=3, random_state=seed)
-    with warnings.catch_warnings(), threadpool_limits(1):
-        # fewer distinct points than clusters: the centers repeat, the picked rows do not
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        return model.fit(pool).cluster_centers_
-
-
-def nearest_distinct(pool: np.ndarray, centers: np.ndarray) -> np.ndarray:
-    """For each center in turn, the nearest pool row not taken yet (the lower row of equals).
-
-    Parameters
-    ----------
-    pool : np.ndarray of shape (m, d)
-        Points.
-    centers : np.ndarray of shape (b, d)
-        Centers, at most m.
-
-    Returns
-    -------
-    np.ndarray of shape (b,)
-        Distinct rows of the pool.
-    """
-    taken = np.zeros(len(pool), dtype=bool)
-    rows = []
-    for center in centers:
-        distance = np.sum((pool - center) ** 2, axis=1)
-        distance[taken] = np.inf
-        rows.append(int(np.argmin(distance)))
-        taken[rows[-1]] = True
-    return np.array(rows)
 
 
 def entropy(
@@ -293,6 +242,50 @@ def relax_and_round(
     return select(pool, labeled, theta, budget).indices
 
 
+def firal_ridge(
+    pool: ArrayLike,
+    labeled: ArrayLike | None,
+    theta: ArrayLike | None,
+    budget: int,
+    rng: np.random.Generator,
+) -> np.ndarray:
+    """Pick points by the penalized design: FIRAL for the estimator that is really fitted.
+
+    Parameters
+    ----------
+    pool : array_like of shape (m, d)
+        Unlabeled points, in columns of one scale.
+    labeled : array_like of shape (n0, d) or None
+        Points that already have a label.
+    theta : array_like of shape (c-1, d) or None
+        Parameters of the model; None while there are no labels of two classes.
+    budget : int
+        Number of rows, ``1 <= budget <= m``.
+    rng : numpy.random.Generator
+        Source of randomness for the clusters.
+
+    Returns
+    -------
+    np.ndarray of shape (budget,)
+        Distinct rows of the pool, in the order they were picked.
+
+    Raises
+    ------
+    ValueError
+        As :func:`firal.selection.penalized.select_penalized`, which also returns the certificate.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from firal.strategies import firal_ridge
+    >>> pool = np.array([[1.0, 0.0], [1.0, 0.1], [0.0, 1.0], [0.1, 1.0]])
+    >>> rows = firal_ridge(pool, None, None, 2, np.random.default_rng(0))
+    >>> sorted((rows // 2).tolist())
+    [0, 1]
+    """
+    return select_penalized(pool, labeled, theta, budget, rng).indices
+
+
 #: The strategies by name; each is a function ``(pool, labeled, theta, budget, rng) -> rows``.
 STRATEGIES = {
     "random": random,
@@ -301,7 +294,10 @@ STRATEGIES = {
     "var-ratios": var_ratios,
     "bait": bait,
     "firal": relax_and_round,
+    "firal-ridge": firal_ridge,
 }
+#: The strategies that the paper compares.
+PAPER = ("random", "kmeans", "entropy", "var-ratios", "bait", "firal")
 NEED_NO_MODEL = ("random", "kmeans")
 
 

@@ -4,7 +4,10 @@ Start with some labeled points S0, fit, let a strategy pick ``batch`` of the poi
 look up their labels, fit again, and so on. Every round leaves one :class:`Round`; a list of them is
 a tidy table (``pandas.DataFrame(rounds)``). :mod:`firal.loop` compares strategies over many trials.
 
-**The fit** has one ridge, the same for all rounds (``firal.pipeline.RIDGE`` by default).
+**The fit** has one ridge, the same for all rounds (``firal.pipeline.RIDGE`` by default). It is what
+accuracy is measured on, and what the strategies of the paper see. "firal-ridge" fits with a penalty
+of its own, as in ``firal.next_batch``, on the classes that have a label. A trial may start without
+any label; the strategy must be one that can, and round 0 has no accuracy.
 
 **Accuracy** is over the whole pool U, labeled points included: the same points for all strategies
 and rounds, so that no strategy gains by leaving easy points behind.
@@ -27,7 +30,7 @@ from firal.information.fisher import fir_or_inf
 from firal.model.fitting import fit
 from firal.model.hessians import weighted_information
 from firal.model.logistic import softmax
-from firal.pipeline import RIDGE, pick
+from firal.pipeline import DEFAULT, RIDGE, fit_and_pick, pick
 from firal.strategies import named
 
 
@@ -43,7 +46,7 @@ class Round(NamedTuple):
     n_labels : int
         Number of labeled points after the round.
     accuracy : float
-        Share of the whole pool that the fit of the round classifies correctly.
+        Share of the whole pool that the fit of the round classifies correctly; NaN without labels.
     fir : float
         Fisher information ratio at the fit; inf while the labeled information is singular.
     classes : int
@@ -139,14 +142,14 @@ def active_learning(
     labels : array_like of shape (m,)
         Labels 0..c-1, looked up only for picked points and to measure accuracy.
     initial : array_like of int
-        Rows of S0, the points that are labeled at the start.
+        Rows of S0, the points that are labeled at the start; may be empty.
     strategy : str or function
         A key of ``firal.STRATEGIES``, or a function with their signature that returns rows or a
         ``Selection``.
     rounds, batch : int
         Number of rounds after the first fit, and of points to pick in each.
     rng : numpy.random.Generator
-        Of Random and K-means; the other strategies do not use it.
+        Of Random, and of the clusters of K-means and "firal-ridge".
     ridge : float, default firal.pipeline.RIDGE
         Penalty of the fit, > 0.
     n_classes : int, optional
@@ -182,7 +185,7 @@ def active_learning(
         n_classes = int(checks.labels(labels, m, name="labels").max()) + 1
     c = checks.integer(n_classes, "n_classes", 2)
     labels = checks.labels(labels, m, c, "labels")
-    known = checks.rows(initial, m, "initial")
+    known = checks.rows(initial, m, "initial") if np.size(initial) else np.empty(0, dtype=np.intp)
     rounds = checks.integer(rounds, "rounds", 0)
     batch = checks.integer(batch, "batch", 1)
     if known.size + rounds * batch > m:
@@ -201,12 +204,12 @@ def active_learning(
         if round_:
             free = np.setdiff1d(np.arange(m), known)
             begin = time.perf_counter()
-            rows, selection = pick(pool[free], pool[known], theta, batch, strategy, rng)
+            rows, selection = _pick(pool, labels, free, known, theta, batch, strategy, rng)
             seconds = time.perf_counter() - begin
             picked = free[rows]
             known = np.concatenate([known, picked])
         # 2. Fit to all labels bought so far.
-        theta = fit(pool[known], labels[known], c, ridge).theta
+        theta = fit(pool[known], labels[known], c, ridge).theta if known.size else None
         # 3. Measure.
         eta, z = _relaxed(selection, free, m)
         out.append(
@@ -215,8 +218,8 @@ def active_learning(
                 trial=trial,
                 round=round_,
                 n_labels=known.size,
-                accuracy=accuracy(pool, labels, theta),
-                fir=_ratio(pool, known, theta),
+                accuracy=accuracy(pool, labels, theta) if known.size else np.nan,
+                fir=_ratio(pool, known, theta) if known.size else np.inf,
                 classes=np.unique(labels[known]).size,
                 new_classes=np.unique(labels[picked]).size,
                 seconds=seconds,
@@ -273,6 +276,15 @@ def accuracy(X: np.ndarray, y: np.ndarray, theta: np.ndarray) -> float:
         Between 0 and 1.
     """
     return float(np.mean(softmax(X, theta).argmax(axis=1) == y))
+
+
+def _pick(pool, labels, free, known, theta, batch, strategy, rng):
+    """Rows of ``pool[free]``, and what the strategy knows about them."""
+    if strategy != DEFAULT:
+        return pick(pool[free], pool[known], theta, batch, strategy, rng)
+    classes, codes = np.unique(labels[known], return_inverse=True)
+    picks = fit_and_pick(pool[free], pool[known], codes, len(classes), batch, strategy, rng=rng)
+    return picks.rows, picks.selection
 
 
 def _relaxed(selection, free, m):

@@ -1,9 +1,9 @@
 """Features as the model wants them: columns of one scale, few of them, and a constant one.
 
 FIRAL and BAIT pick the same points after any invertible linear map of the features, if theta is
-mapped along. But theta comes from a fit with a penalty, and K-means measures distances: both
-depend on the scale. All work is done in blocks of rows, so that a memory-mapped file of any length
-needs room for the result only.
+mapped along. But theta comes from a fit with a penalty, and K-means measures distances: both depend
+on the scale, and so does everything that has the penalty in it. All work is done in blocks of rows,
+so that a memory-mapped file of any length needs room for the result only.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ LARGEST = checks.LARGEST[np.dtype(np.float64)]
 
 
 class FeatureMap(NamedTuple):
-    """The affine map from columns to features, fixed by the points it was made from.
+    """The map from columns to features, fixed by the points it was made from.
 
     Attributes
     ----------
@@ -31,11 +31,15 @@ class FeatureMap(NamedTuple):
         What the shifted rows are multiplied by: one number per column, or a matrix.
     intercept : bool
         Whether a column of ones is appended.
+    tails : tuple of np.ndarray, or None
+        Mean and inverse deviation of every column, if heavy tails are drawn in first: x becomes
+        arsinh((x - mean) * inverse).
     """
 
     shift: np.ndarray
     factor: np.ndarray | None
     intercept: bool
+    tails: tuple[np.ndarray, np.ndarray] | None = None
 
     def apply(self, X: ArrayLike) -> np.ndarray:
         """Features of the rows of X: these may be other points than the map was made from.
@@ -54,7 +58,7 @@ class FeatureMap(NamedTuple):
         r = len(self.shift) if self.factor is None else self.factor.shape[-1]
         out = np.ones((len(X), r + self.intercept))
         for block in _blocks(X):
-            centered = _numbers(X, block) - self.shift
+            centered = _numbers(X, block, self.tails) - self.shift
             if self.factor is not None:
                 one_each = self.factor.ndim == 1
                 centered = centered * self.factor if one_each else centered @ self.factor
@@ -63,7 +67,12 @@ class FeatureMap(NamedTuple):
 
 
 def model_features(
-    X: ArrayLike, *, standardize: bool = True, pca: int | None = None, intercept: bool = True
+    X: ArrayLike,
+    *,
+    standardize: bool = True,
+    robust: bool = False,
+    pca: int | None = None,
+    intercept: bool = True,
 ) -> np.ndarray:
     """Bring the columns of a table to one scale, reduce them, and append an intercept.
 
@@ -74,6 +83,10 @@ def model_features(
     standardize : bool, default True
         Subtract the mean of every column and divide by its standard deviation. A column that is
         constant to rounding becomes 0.
+    robust : bool, default False
+        Draw heavy tails in: take arsinh of the standardized columns, and standardize again. Values
+        near the mean hardly change; an outlier at 100 deviations comes to about 5. Needs
+        ``standardize``.
     pca : int, optional
         Keep that many principal components of the (standardized) columns, ``1 <= pca <= d``. With
         ``standardize`` they are given unit variance too.
@@ -105,11 +118,18 @@ def model_features(
            [ 0.        ,  0.        ,  1.        ],
            [ 0.        ,  0.        ,  1.        ]])
     """
-    return feature_map(X, standardize=standardize, pca=pca, intercept=intercept).apply(X)
+    return feature_map(
+        X, standardize=standardize, robust=robust, pca=pca, intercept=intercept
+    ).apply(X)
 
 
 def feature_map(
-    X: ArrayLike, *, standardize: bool = True, pca: int | None = None, intercept: bool = True
+    X: ArrayLike,
+    *,
+    standardize: bool = True,
+    robust: bool = False,
+    pca: int | None = None,
+    intercept: bool = True,
 ) -> FeatureMap:
     """The map behind ``model_features``, for points that are not rows of X.
 
@@ -117,7 +137,7 @@ def feature_map(
     ----------
     X : array_like of shape (n, d)
         Points that fix the means and deviations.
-    standardize, intercept : bool
+    standardize, robust, intercept : bool
         As in ``model_features``.
     pca : int, optional
         As in ``model_features``.
@@ -135,13 +155,19 @@ def feature_map(
     X = as_numbers(X)
     d = X.shape[1]
     checks.boolean(standardize, "standardize")
+    robust = checks.boolean(robust, "robust")
     intercept = checks.boolean(intercept, "intercept")
+    if robust and not standardize:
+        raise ValueError("robust must be False without standardize, got True: it scales columns")
     if pca is not None:
         pca = checks.integer(pca, "pca", 1, d)
-    mean = _mean(X)  # checks that all numbers are finite and not huge
+    mean, tails = _mean(X), None  # checks that all numbers are finite and not huge
     if not standardize and pca is None:
         return FeatureMap(np.zeros(d), None, intercept)
-    return FeatureMap(mean, _factor(X, mean, standardize, pca), intercept)
+    if robust:
+        tails = mean, _inverse_deviation(X, mean)
+        mean = _mean(X, tails)
+    return FeatureMap(mean, _factor(X, mean, standardize, pca, tails), intercept, tails)
 
 
 def as_numbers(X: ArrayLike) -> np.ndarray:
@@ -176,16 +202,19 @@ def as_numbers(X: ArrayLike) -> np.ndarray:
     return X
 
 
-def _factor(X, mean, standardize, pca):
+def _inverse_deviation(X, mean, tails=None):
+    """1 / standard deviation of every column; 0 where it is constant to rounding."""
+    spread = np.sqrt(_centered_mean(X, mean, lambda A: (A * A).sum(axis=0), tails))
+    moving = spread > np.finfo(float).eps * np.abs(mean) * np.sqrt(len(X))
+    return np.where(moving, 1 / np.where(moving, spread, 1), 0.0)
+
+
+def _factor(X, mean, standardize, pca, tails=None):
     """What to multiply the centered rows by: a number per column (d,), or a matrix (d, pca)."""
-    spread = np.sqrt(_centered_mean(X, mean, lambda A: (A * A).sum(axis=0)))
-    factor = np.ones(mean.size)
-    if standardize:
-        moving = spread > np.finfo(float).eps * np.abs(mean) * np.sqrt(len(X))
-        factor = np.where(moving, 1 / np.where(moving, spread, 1), 0.0)
+    factor = _inverse_deviation(X, mean, tails) if standardize else np.ones(mean.size)
     if pca is None:
         return factor
-    covariance = _centered_mean(X, mean, lambda A: A.T @ A)
+    covariance = _centered_mean(X, mean, lambda A: A.T @ A, tails)
     values, vectors = np.linalg.eigh(covariance * np.outer(factor, factor))
     values, vectors = values[::-1][:pca], vectors[:, ::-1][:, :pca]
     if values[-1] <= len(mean) * np.finfo(float).eps * values[0]:
@@ -194,19 +223,19 @@ def _factor(X, mean, standardize, pca):
     return factor[:, None] * vectors / (np.sqrt(values) if standardize else 1.0)
 
 
-def _mean(X):
+def _mean(X, tails=None):
     total = np.zeros(X.shape[1])
     for block in _blocks(X):
-        numbers = _numbers(X, block)
+        numbers = _numbers(X, block, tails)
         if not max(-numbers.min(), numbers.max()) <= LARGEST:  # also if it is NaN
             _refuse_the_first_bad_number(numbers, block.start)
         total += numbers.sum(axis=0)
     return total / len(X)
 
 
-def _centered_mean(X, mean, total):
+def _centered_mean(X, mean, total, tails=None):
     """``total(rows - mean)`` added up over blocks of rows, divided by the number of rows."""
-    return sum(total(_numbers(X, block) - mean) for block in _blocks(X)) / len(X)
+    return sum(total(_numbers(X, block, tails) - mean) for block in _blocks(X)) / len(X)
 
 
 def _refuse_the_first_bad_number(numbers, start):
@@ -223,6 +252,7 @@ def _blocks(X):
     return pool_blocks(len(X), 8 * X.shape[1], BLOCK_BYTES)
 
 
-def _numbers(X, block):
+def _numbers(X, block, tails=None):
     """Rows in float64 and in C order: sums have one order however the table is stored."""
-    return np.ascontiguousarray(X[block], dtype=np.float64)
+    numbers = np.ascontiguousarray(X[block], dtype=np.float64)
+    return numbers if tails is None else np.arcsinh((numbers - tails[0]) * tails[1])

@@ -49,6 +49,7 @@ def select(
     capped: bool = True,
     tol: float = 1e-2,
     progress: bool | Callable[[str, int, int], None] | None = None,
+    watch: Callable[[int, np.ndarray], None] | None = None,
 ) -> Selection:
     """Pick the points of a pool to label next: FIRAL, Algorithm 1 of the paper, or penalized.
 
@@ -88,6 +89,8 @@ def select(
     progress : bool or callable, optional
         True for a tqdm bar, or a function called as ``progress(stage, done, total)`` with stage
         "relax" (total is the most it may take), "sparsify" or "greedy".
+    watch : callable, optional
+        Of greedy steps, as in ``bait``.
 
     Returns
     -------
@@ -124,6 +127,7 @@ def select(
     """
     check_options(capped, METHOD, tol, MAX_ITER)
     checks.boolean(replace, "replace")
+    checks.function(watch, "watch")
     rounding = _rounding(rounding, ridge, replace)
     report, bar = reporter(progress)
     limits = (("capped=False", capped), ("replace=True", not replace))
@@ -151,7 +155,7 @@ def select(
             tried = tuple((r.eta, r.lambda_min) for r in runs)
             # 3. By greedy steps.
             if rounding != "ftrl":
-                runs.append(run_greedy(prepared, partial(report, "greedy")))
+                runs.append(run_greedy(prepared, partial(report, "greedy"), watch))
             best = _best(prepared, runs, by_objective=bool(ridge))
     finally:
         if bar is not None:
@@ -159,7 +163,11 @@ def select(
     return best._replace(relaxation=relaxation, tried=tried)
 
 
-def run_greedy(rounding: Rounding, report: Callable[[int, int], None] | None = None) -> Selection:
+def run_greedy(
+    rounding: Rounding,
+    report: Callable[[int, int], None] | None = None,
+    watch: Callable[[int, np.ndarray], None] | None = None,
+) -> Selection:
     """Pick points by forward and backward greedy steps on the objective itself.
 
     Parameters
@@ -168,6 +176,8 @@ def run_greedy(rounding: Rounding, report: Callable[[int, int], None] | None = N
         The prepared problem; its weights z only serve the certificate ``lambda_min``.
     report : callable, optional
         Called after every forward step as ``report(done, total)``.
+    watch : callable, optional
+        As in ``bait``.
 
     Returns
     -------
@@ -176,7 +186,7 @@ def run_greedy(rounding: Rounding, report: Callable[[int, int], None] | None = N
     """
     problem = rounding.problem
     start = problem.labeled_information
-    rows = forward_backward(problem, start, scorer=rounding.scorer, report=report)
+    rows = forward_backward(problem, start, watch, rounding.scorer, report)
     picked = PickedPoints(rounding)
     for row in rows:
         picked.add(row)

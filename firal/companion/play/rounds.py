@@ -15,7 +15,7 @@ from firal.companion.plotting import METHODS
 from firal.model.fitting import fit
 from firal.model.logistic import softmax
 from firal.pipeline import RIDGE
-from firal.strategies import STRATEGIES
+from firal.strategies import PAPER
 from firal.trial import active_learning, all_labels_accuracy, balanced_rows
 
 ROUNDS, BATCH, PER_CLASS = 8, 3, 40
@@ -73,7 +73,7 @@ def compute(seed, n_trials):
     pool, labels = make_pool(np.random.default_rng([seed, 4]))
     runs = {
         strategy: [run(pool, labels, strategy, [seed, 5, trial]) for trial in range(n_trials)]
-        for strategy in STRATEGIES
+        for strategy in PAPER
     }
     return pool, labels, runs
 

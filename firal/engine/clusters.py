@@ -1,0 +1,102 @@
+"""Clusters of a pool: their centers, the points nearest to these, and which point is in which.
+
+Clusters are scikit-learn's K-means with a k-means++ start, best of 3, in one thread, so that sums
+have one order.
+"""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from firal.common import checks
+from firal.common.blocks import pool_blocks
+
+BLOCK_BYTES = 32 * 2**20
+
+
+def cluster_centers(pool: np.ndarray, n_clusters: int, rng: np.random.Generator) -> np.ndarray:
+    """Find the centers of clusters.
+
+    Parameters
+    ----------
+    pool : np.ndarray of shape (m, d)
+        Points.
+    n_clusters : int
+        Number of centers.
+    rng : numpy.random.Generator
+        Source of randomness; one integer is drawn from it.
+
+    Returns
+    -------
+    np.ndarray of shape (n_clusters, d)
+        Centers. They repeat if the pool has fewer distinct points.
+    """
+    from sklearn.cluster import KMeans  # importing it takes longer than the rest of the module
+    from sklearn.exceptions import ConvergenceWarning
+
+    seed = int(checks.generator(rng).integers(2**31))
+    model = KMeans(n_clusters=n_clusters, n_init=3, random_state=seed)
+    with warnings.catch_warnings(), threadpool_limits(1):
+        # fewer distinct points than clusters: the centers repeat, the picked rows do not
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        return model.fit(pool).cluster_centers_
+
+
+def nearest_distinct(pool: np.ndarray, centers: np.ndarray) -> np.ndarray:
+    """For each center in turn, the nearest pool row not taken yet (the lower row of equals).
+
+    Parameters
+    ----------
+    pool : np.ndarray of shape (m, d)
+        Points.
+    centers : np.ndarray of shape (b, d)
+        Centers, at most m.
+
+    Returns
+    -------
+    np.ndarray of shape (b,)
+        Distinct rows of the pool.
+    """
+    taken = np.zeros(len(pool), dtype=bool)
+    rows = []
+    for center in centers:
+        distance = np.sum((pool - center) ** 2, axis=1)
+        distance[taken] = np.inf
+        rows.append(int(np.argmin(distance)))
+        taken[rows[-1]] = True
+    return np.array(rows)
+
+
+def nearest_center(points: np.ndarray, centers: np.ndarray) -> np.ndarray:
+    """The cluster of every point.
+
+    Parameters
+    ----------
+    points : np.ndarray of shape (n, d)
+        Points; may be empty.
+    centers : np.ndarray of shape (k, d)
+        Centers of the clusters.
+
+    Returns
+    -------
+    np.ndarray of shape (n,)
+        Number of the nearest center, the lowest of equals.
+
+    Notes
+    -----
+    Cost: n k d multiply-adds.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> nearest_center(np.array([[0.0], [3.0], [9.0]]), np.array([[1.0], [8.0]])).tolist()
+    [0, 0, 1]
+    """
+    out = np.empty(len(points), dtype=np.intp)
+    half = np.sum(centers**2, axis=1) / 2
+    for block in pool_blocks(len(points), 8 * len(centers), BLOCK_BYTES):
+        out[block] = np.argmin(half - points[block] @ centers.T, axis=1)
+    return out
