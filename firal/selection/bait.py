@@ -126,13 +126,35 @@ def bait(
 
 
 def forward_backward(
+    problem: Problem, M: np.ndarray, watch: Callable[[int, np.ndarray], None] | None = None
+) -> np.ndarray:
+    """Run BAIT's greedy steps from any positive definite matrix in place of L + prior H_p.
+
+    Parameters
+    ----------
+    problem : Problem
+        The prepared data.
+    M : np.ndarray of shape (d~, d~)
+        What counts as known before the first step.
+    watch : callable, optional
+        As in ``bait``.
+
+    Returns
+    -------
+    np.ndarray of shape (budget,)
+        Distinct rows of the pool, in the order they were added.
+    """
+    return greedy_picks(problem, M, watch)[1]
+
+
+def greedy_picks(
     problem: Problem,
     M: np.ndarray,
     watch: Callable[[int, np.ndarray], None] | None = None,
     scorer: PoolScorer | None = None,
     report: Callable[[int, int], None] | None = None,
-) -> np.ndarray:
-    """Run BAIT's greedy steps from any positive definite matrix in place of L + prior H_p.
+) -> tuple[np.ndarray, np.ndarray]:
+    """Picks of the forward steps alone, and of forward and backward steps.
 
     Parameters
     ----------
@@ -149,11 +171,12 @@ def forward_backward(
 
     Returns
     -------
-    np.ndarray of shape (budget,)
-        Distinct rows of the pool, in the order they were added.
+    tuple of np.ndarray
+        The first ``budget`` points that were added, and those of all that no step removed.
     """
     rule = _BaitRule(problem, M)
-    return _backward(rule, _forward(rule, watch, scorer, report))
+    added = _forward(rule, watch, scorer, report)
+    return np.array(added[: problem.budget]), _backward(rule, added)
 
 
 def _forward(rule, watch=None, scorer=None, report=None):

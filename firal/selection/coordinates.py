@@ -60,7 +60,7 @@ def penalized(pool: np.ndarray, labeled: np.ndarray, ridge: float) -> tuple[np.n
         Columns are multiplied by it.
     penalty : np.ndarray of shape (r,)
         The diagonal of what ``|theta|^2`` becomes: parameters phi of the new coordinates have
-        theta = map_ phi, so ``|theta|^2 = sum_j penalty_j phi_j^2``.
+        ``theta = map_ phi``, so ``|theta|^2 = sum_j penalty_j phi_j^2``.
 
     Raises
     ------

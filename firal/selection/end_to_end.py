@@ -24,7 +24,7 @@ from numpy.typing import ArrayLike
 from firal.common import checks
 from firal.common.progress import reporter
 from firal.common.threads import threads_for
-from firal.selection.bait import forward_backward
+from firal.selection.bait import greedy_picks
 from firal.selection.ftrl import LARGEST_ETA, Selection, run_ftrl
 from firal.selection.problem import prepare_problem, warn_if_all_tie
 from firal.selection.relaxation import check_options, solve
@@ -168,7 +168,10 @@ def run_greedy(
     report: Callable[[int, int], None] | None = None,
     watch: Callable[[int, np.ndarray], None] | None = None,
 ) -> Selection:
-    """Pick points by forward and backward greedy steps on the objective itself.
+    """Pick points by greedy steps on the objective itself.
+
+    The better of two sets is kept: the first b points added, for which the small-budget theorem
+    holds, and b points left of 2b added when the others were removed again.
 
     Parameters
     ----------
@@ -184,14 +187,15 @@ def run_greedy(
     Selection
         The picked rows; ``eta`` is None.
     """
-    problem = rounding.problem
+    problem, runs = rounding.problem, []
     start = problem.labeled_information
-    rows = forward_backward(problem, start, watch, rounding.scorer, report)
-    picked = PickedPoints(rounding)
-    for row in rows:
-        picked.add(row)
-    nothing = np.empty(0)
-    return Selection(rows, None, picked.lambda_min(), nothing, nothing, picked.objective())
+    for rows in greedy_picks(problem, start, watch, rounding.scorer, report):
+        picked = PickedPoints(rounding)
+        for row in rows:
+            picked.add(row)
+        none = np.empty(0)
+        runs.append(Selection(rows, None, picked.lambda_min(), none, none, picked.objective()))
+    return _best(rounding, runs[::-1], by_objective=True)
 
 
 def eta_grid(size: int, budget: int) -> list[float]:

@@ -1,12 +1,13 @@
 """One selection problem, checked and brought to good coordinates once.
 
-The data are a pool (m, d), the points already labeled (n0, d), a parameter theta (c-1, d), a
-budget b and a ridge. The ridge is the penalty of the fit that the labels are for: with n = n0 + b
-labels, mean loss + ridge/2 |Theta - mean|^2 is minimized, where Theta (c, d) has one row per class
-and their mean is subtracted (scikit-learn's penalty; theta_k = Theta_k - Theta_c). In theta this
-is ``ridge/2 trace(theta^T A theta)`` with A = I - 1 1^T / c, and the second derivative of the
-total loss is the information of the labels plus n ridge P, P = A (x) I. So the penalty enters the
-method as labeled information that is always there. ridge = 0 is the paper.
+The data are a pool (m, d), the points already labeled (n0, d), a parameter theta (c-1, d), a budget
+b and a ridge. The ridge is the penalty of the fit that the labels are for: with n = n0 + b labels,
+the mean loss plus ridge/2 times the squares of Theta - mean is minimized, where Theta (c, d) has
+one row per class and their mean is subtracted (scikit-learn's penalty; theta_k is row k of Theta
+minus the last row). In theta this is ``ridge/2 trace(theta^T A theta)`` with A = I - 1 1^T / c, and
+the second derivative of the total loss is the information of the labels plus n ridge P, P = A (x)
+I. So the penalty enters the method as labeled information that is always there. ridge = 0 is the
+paper.
 
 Without a ridge every quantity of the method is unchanged by an invertible linear map of the
 features. With one it is unchanged by rotations only, as is the fit. Another choice of the reference
