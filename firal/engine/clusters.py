@@ -1,7 +1,6 @@
 """Clusters of a pool: their centers, the points nearest to these, and which point is in which.
 
-Clusters are scikit-learn's K-means with a k-means++ start, best of 3, in one thread, so that sums
-have one order.
+Clusters are scikit-learn's K-means with k-means++ starts, in one thread: sums have one order.
 """
 
 from __future__ import annotations
@@ -17,7 +16,9 @@ from firal.common.blocks import pool_blocks
 BLOCK_BYTES = 32 * 2**20
 
 
-def cluster_centers(pool: np.ndarray, n_clusters: int, rng: np.random.Generator) -> np.ndarray:
+def cluster_centers(
+    pool: np.ndarray, n_clusters: int, rng: np.random.Generator, starts: int = 3
+) -> np.ndarray:
     """Find the centers of clusters.
 
     Parameters
@@ -28,6 +29,8 @@ def cluster_centers(pool: np.ndarray, n_clusters: int, rng: np.random.Generator)
         Number of centers.
     rng : numpy.random.Generator
         Source of randomness; one integer is drawn from it.
+    starts : int, default 3
+        Number of starts, of which the best is kept.
 
     Returns
     -------
@@ -38,7 +41,7 @@ def cluster_centers(pool: np.ndarray, n_clusters: int, rng: np.random.Generator)
     from sklearn.exceptions import ConvergenceWarning
 
     seed = int(checks.generator(rng).integers(2**31))
-    model = KMeans(n_clusters=n_clusters, n_init=3, random_state=seed)
+    model = KMeans(n_clusters=n_clusters, n_init=starts, random_state=seed)
     with warnings.catch_warnings(), threadpool_limits(1):
         # fewer distinct points than clusters: the centers repeat, the picked rows do not
         warnings.simplefilter("ignore", ConvergenceWarning)

@@ -130,7 +130,8 @@ class CertifiedSearch:
         if M is not None:
             a = np.maximum(memory.contract(problem.X, problem.h, M, problem.threads), 0)
             self.constant = np.vdot(problem.labeled_information, M) / b
-            self.lower = max(self.lower, f * f / (self._largest(a) + b * self.constant))
+            largest = largest_sum(a, b, self.capped)
+            self.lower = max(self.lower, f * f / (largest + b * self.constant))
         # 3. Keep the best.
         if f < self.objective:
             self.objective, self.z = f, z
@@ -139,12 +140,27 @@ class CertifiedSearch:
             self.report(len(self.history), self.max_iter)
         return f, a
 
-    def _largest(self, a):
-        """max over feasible z of a.z"""
-        b = self.problem.budget
-        if not self.capped:
-            return b * a.max()
-        return a.sum() if b == a.size else np.partition(a, a.size - b)[a.size - b :].sum()
+
+def largest_sum(a: np.ndarray, total: int, capped: bool) -> float:
+    """Largest ``a.z`` over feasible weights z.
+
+    Parameters
+    ----------
+    a : np.ndarray of shape (m,)
+        Nonnegative.
+    total : int
+        Sum of the weights; at most m if capped.
+    capped : bool
+        Whether no weight may exceed 1.
+
+    Returns
+    -------
+    float
+        The sum of the largest entries, or a multiple of the largest.
+    """
+    if not capped:
+        return total * a.max()
+    return a.sum() if total == a.size else np.partition(a, a.size - total)[a.size - total :].sum()
 
 
 def scale_to_sum(w: np.ndarray, total: float, capped: bool) -> np.ndarray:

@@ -30,6 +30,7 @@ from firal.selection.problem import prepare_problem, warn_if_all_tie
 from firal.selection.relaxation import check_options, solve
 from firal.selection.rounding import PickedPoints, Rounding, prepare_rounding, spectrum_of
 from firal.selection.scoring import TIE
+from firal.selection.working_set import solve_on_working_set
 
 METHOD, MAX_ITER = "multiplicative", 1000
 ROUNDINGS = ("ftrl", "greedy", "best")
@@ -148,7 +149,11 @@ def select(
     try:
         with threads_for(problem.size):
             # 1. Weights for all points.
-            relaxation = solve(problem, capped, METHOD, tol, MAX_ITER, partial(report, "relax"))
+            steps = partial(report, "relax")
+            if rounding == "greedy":  # only the certificate needs the weights
+                relaxation = solve_on_working_set(problem, capped, tol, MAX_ITER, steps)
+            else:
+                relaxation = solve(problem, capped, METHOD, tol, MAX_ITER, steps)
             # 2. From weights to points, with every eta.
             prepared = prepare_rounding(problem, relaxation.z)
             runs = _ftrl_runs(prepared, etas, replace, report)

@@ -5,10 +5,10 @@ that is really fitted, and it exists with no label at all. Two things are added 
 
 **Cluster effects.** A linear model sees no groups, and at theta = 0 it likes extreme points. Real
 classes come in groups. So the design is made for a model with one more parameter per cluster and
-class: the features x are followed by ``scale`` times the indicator of the cluster of x, with ``n0 +
-budget`` clusters, one per label after the batch. Under the ridge this is a prior under which the
-logits are a linear function plus an independent shift of each cluster. Points of clusters that have
-no label yet gain by it. The model that is fitted to the labels has no such terms.
+class: the features x are followed by ``scale`` times the indicator of the cluster of x, with ``2 *
+budget`` clusters, or ``n0 + budget`` if that is less. Under the ridge this is a prior under which
+the logits are a linear function plus an independent shift of each cluster. Points of clusters that
+have no label yet gain by it. The model that is fitted to the labels has no such terms.
 
 **The same prior in fit and design.** After the batch the fit on n = n0 + budget labels has the
 total penalty n * ridge. The theta of the design is fitted with this total penalty too, that is,
@@ -35,7 +35,7 @@ from firal.selection.ftrl import Selection
 RIDGE = 1e-2  # on features of mean square 1
 CLUSTER_SCALE = 3.0  # size of a cluster's indicator, in units of the root mean square of a feature
 LARGEST_SIZE = 600  # cluster effects are left out if the matrices would be larger than this
-GAP = 0.05  # of the relaxed problem, which only serves the certificate here
+GAP = 0.1  # of the relaxed problem, which only serves the certificate here
 
 
 def fit_ridge(ridge: float, n_labeled: int, budget: int) -> float:
@@ -113,9 +113,9 @@ def select_penalized(
     Notes
     -----
     Points are picked by greedy steps (``rounding="greedy"`` of ``firal.select``). Cluster effects
-    make the matrices larger, of size (d + n0 + budget)(c - 1); they are left out if that is more
-    than ``LARGEST_SIZE``. Before the first label the class part is one number, and the size is
-    d + n0 + budget for any number of classes.
+    make the matrices larger, of size (d + 2 budget)(c - 1); they are left out if that is more than
+    ``LARGEST_SIZE``. Before the first label the class part is one number, and the size is
+    d + budget for any number of classes.
 
     Examples
     --------
@@ -141,10 +141,11 @@ def select_penalized(
         theta = checks.parameters(theta, d)
         p, p0 = softmax(pool, theta), softmax(labeled, theta)
     # 2. Add the indicators of the clusters to the features.
-    count = min(len(labeled) + budget, m)
+    count = min(len(labeled) + budget, 2 * budget, m)
     if clusters and (d + count) * (p.shape[1] - 1) <= LARGEST_SIZE:
-        centers = cluster_centers(pool, count, rng)
-        size = clusters * np.sqrt(np.mean(pool**2))
+        centers = cluster_centers(pool, count, rng, starts=1)
+        columns = max(np.count_nonzero(pool.any(axis=0)), 1)  # one of zeros is no feature
+        size = clusters * np.sqrt(np.sum(pool**2) / (m * columns))
         pool, labeled = (_with_indicators(X, centers, size) for X in (pool, labeled))
     # 3. The penalized design.
     return select(

@@ -59,6 +59,8 @@ class Relaxation(NamedTuple):
         Whether the gap is at most ``tol``.
     history : np.ndarray of shape (iterations, 2)
         Objective, and best lower bound so far, at every gradient.
+    passes : int
+        How often the whole pool was read.
     """
 
     z: np.ndarray
@@ -67,6 +69,7 @@ class Relaxation(NamedTuple):
     iterations: int
     converged: bool
     history: np.ndarray
+    passes: int = 0
 
     def __repr__(self):
         return (
@@ -229,7 +232,8 @@ def solve(
             stacklevel=3,
         )
     gap, converged = float(search.gap), bool(search.converged)
-    return Relaxation(search.z, search.objective, gap, len(history), converged, history)
+    passes = 2 * len(history) + 1  # sum and gradient; H_p before
+    return Relaxation(search.z, search.objective, gap, len(history), converged, history, passes)
 
 
 def _multiplicative(search):
