@@ -9,6 +9,7 @@ with weight, takes these in, and the problem is solved again.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 
 import numpy as np
@@ -67,7 +68,11 @@ def solve_on_working_set(
         small = problem._replace(
             X=problem.X[rows], h=problem.h[rows], reference=problem.reference[rows]
         )
-        inner = solve(small, capped, "multiplicative", tol / 2, max_iter, report)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", RuntimeWarning)  # the gap that counts is computed below
+            inner = solve(small, capped, "multiplicative", tol / 2, max_iter, report)
+        if inner.z is None:  # no ridge, and the working set does not span the parameters
+            return solve(problem, capped, "multiplicative", tol, max_iter, report)
         gradients += inner.iterations
         # 2. One pass over the pool: the certificate.
         Sigma = memory.information(small.X, small.h, inner.z, problem.threads)
@@ -83,9 +88,15 @@ def solve_on_working_set(
         gap = max(0.0, 1 - lower / best[0])
         # 3. Stop at the gap, or replace the idle points of the working set by the violators.
         if gap <= tol or len(history) == MOST_PASSES:
-            history = np.array(history)
-            return Relaxation(
-                best[1], best[0], gap, gradients, bool(gap <= tol), history, len(history) + 1
-            )
+            break
         top = np.argpartition(a, m - TAKEN)[m - TAKEN :]
         rows = np.union1d(rows[inner.z > 1e-6 * b / len(rows)], top)
+    converged, passes = bool(gap <= tol), len(history) + 1  # and one for H_p
+    if not converged:
+        warnings.warn(
+            f"relax stopped after {len(history)} passes over the pool with a certified gap of "
+            f"{gap:.2g}, wanted {tol:g}: raise tol",
+            RuntimeWarning,
+            stacklevel=3,
+        )
+    return Relaxation(best[1], best[0], gap, gradients, converged, np.array(history), passes)
