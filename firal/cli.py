@@ -131,8 +131,8 @@ def _rendered(options, batch, ids):
             answer["ids"] = [ids[row] for row in rows]
         if batch.selection is not None:
             answer["eta"] = batch.selection.eta
-            answer["objective"] = batch.selection.objective
-            answer["ratio"] = batch.selection.ratio
+            answer["objective"] = _finite(batch.selection.objective)
+            answer["ratio"] = _finite(batch.selection.ratio)
             answer["lambda_min"] = batch.selection.lambda_min
             answer["relaxation_gap"] = batch.selection.relaxation.gap
         return json.dumps(answer, indent=1) + "\n"
@@ -142,6 +142,11 @@ def _rendered(options, batch, ids):
     for rank, row in enumerate(rows, 1):
         writer.writerow([rank, row] + ([ids[row]] if ids is not None else []))
     return out.getvalue()
+
+
+def _finite(value):
+    """None for what JSON has no number for: the ratio of too few points without a ridge."""
+    return value if value is not None and np.isfinite(value) else None
 
 
 def _format(options):

@@ -14,7 +14,8 @@ is a ``SklearnClassifier`` around scikit-learn's ``LogisticRegression``, or arou
 ends in one, that model is used: its coefficients, and the features as its last step sees them.
 Any other classifier is only asked for its classes. A regression is then fitted to the labeled
 points as in :func:`firal.next_batch`, with the same picks: columns standardized over X and
-heavy tails drawn in, a column of ones appended, ``ridge`` as there.
+heavy tails drawn in, a column of ones appended, ``ridge`` as there. What is random has the
+generator ``numpy.random.default_rng(random_state)``, if ``random_state`` is an integer.
 
 **The pool** is the candidates: the new labels are to serve them, and the picks are among them.
 
@@ -34,6 +35,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from copy import deepcopy
+from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -150,10 +152,8 @@ class _InformationStrategy(SingleAnnotatorPoolQueryStrategy):
         else:
             model = self._model(X, y, clf, fit_clf, batch_size)
             if model is None:
-                rng = np.random.default_rng(self.random_state_.randint(2**31 - 1))
-                picks, worth = _cold_start(
-                    feature_map(table, robust=True).apply(pool), batch_size, rng
-                )
+                Z = feature_map(table, robust=True).apply(pool)
+                picks, worth = _cold_start(Z, batch_size, self._generator())
             else:
                 picks, worth = self._pick(model, pool, batch_size, return_utilities)
         if not return_utilities:
@@ -161,6 +161,13 @@ class _InformationStrategy(SingleAnnotatorPoolQueryStrategy):
         utilities = np.full((batch_size, width), np.nan)
         utilities[:, rows] = _largest_at_pick(worth, picks)
         return rows[picks], utilities
+
+    def _generator(self):
+        """Of a seed the generator that ``firal.next_batch`` would be given; else one drawn."""
+        seed = self.random_state
+        if not isinstance(seed, Integral):
+            seed = self.random_state_.randint(2**31 - 1)
+        return np.random.default_rng(seed)
 
     def _model(self, X, y, clf, fit_clf, batch_size):
         """The model to use; None, with a warning, if the labels are not enough for one."""
@@ -220,7 +227,7 @@ class FIRAL(_InformationStrategy):
 
     def _pick(self, model, samples, budget, with_worth):
         problem = model.features(samples), model.labeled, model.theta
-        rng = np.random.default_rng(self.random_state_.randint(2**31 - 1))
+        rng = self._generator()
 
         def run(watch):
             return penalized.select_penalized(

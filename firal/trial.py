@@ -7,7 +7,8 @@ a tidy table (``pandas.DataFrame(rounds)``). :mod:`firal.loop` compares strategi
 **The fit** has one ridge, the same for all rounds (``firal.pipeline.RIDGE`` by default). It is what
 accuracy is measured on, and what the strategies of the paper see. "firal-ridge" fits with a penalty
 of its own, as in ``firal.next_batch``, on the classes that have a label. A trial may start without
-any label; the strategy must be one that can, and round 0 has no accuracy.
+any label; the strategy must be one that can, and round 0 has no accuracy. A function as strategy
+gets theta = None then.
 
 **Accuracy** is over the whole pool U, labeled points included: the same points for all strategies
 and rounds, so that no strategy gains by leaving easy points behind.
@@ -31,7 +32,9 @@ from firal.model.fitting import fit
 from firal.model.hessians import weighted_information
 from firal.model.logistic import softmax
 from firal.pipeline import DEFAULT, RIDGE, fit_and_pick, pick
-from firal.strategies import named
+from firal.strategies import NEED_NO_MODEL, named
+
+START_EMPTY = (*NEED_NO_MODEL, DEFAULT)  # strategies that work before the first label
 
 
 class Round(NamedTuple):
@@ -142,7 +145,8 @@ def active_learning(
     labels : array_like of shape (m,)
         Labels 0..c-1, looked up only for picked points and to measure accuracy.
     initial : array_like of int
-        Rows of S0, the points that are labeled at the start; may be empty.
+        Rows of S0, the points that are labeled at the start. It may be empty for "random",
+        "kmeans", "firal-ridge" and functions that work with theta = None.
     strategy : str or function
         A key of ``firal.STRATEGIES``, or a function with their signature that returns rows or a
         ``Selection``.
@@ -165,8 +169,8 @@ def active_learning(
     Raises
     ------
     ValueError
-        If the shapes disagree, there are not enough points, or a strategy returns anything but
-        ``batch`` distinct rows.
+        If the shapes disagree, there are not enough points, the start is empty and the strategy
+        needs a model, or a strategy returns anything but ``batch`` distinct rows.
 
     Examples
     --------
@@ -195,6 +199,11 @@ def active_learning(
         )
     checks.number(ridge, "ridge", 0)
     name = named(strategy)[0]
+    if rounds and not known.size and name == strategy and name not in START_EMPTY:
+        raise ValueError(
+            f"initial must have at least one row for {name}, which needs a model, got none: label "
+            f"points of two classes first, or begin with {', '.join(START_EMPTY)}"
+        )
 
     theta, picked, selection, seconds = None, np.empty(0, dtype=np.intp), None, 0.0
     free = np.setdiff1d(np.arange(m), known)

@@ -40,26 +40,44 @@ def run(capsys, *arguments):
     return code, [int(line["row"]) for line in csv.DictReader(out.splitlines())], err
 
 
+def robust(data):
+    """Standardized, heavy tails drawn in, standardized again: by scikit-learn."""
+    once = np.arcsinh(StandardScaler().fit_transform(data))
+    return StandardScaler().fit_transform(once)
+
+
 def prepared():
-    X = np.column_stack([StandardScaler().fit_transform(WINE.data), np.ones(178)])
+    X = np.column_stack([robust(WINE.data), np.ones(178)])
     free = np.setdiff1d(np.arange(178), KNOWN)
     theta = firal.fit(X[KNOWN], WINE.target[KNOWN], 3, 1e-3).theta
     return X, free, theta
 
 
+@pytest.mark.parametrize("given", [(), ("--strategy", "firal-ridge"), ("--ridge", 0.01)])
+def test_the_default_picks_what_the_module_picks(folder, capsys, given):
+    X, free, _ = prepared()
+    theta = firal.fit(X[KNOWN], WINE.target[KNOWN], 3, 0.01 * 15 / 9, penalty="symmetric").theta
+    rng = np.random.default_rng(4)
+    want = free[firal.STRATEGIES["firal-ridge"](X[free], X[KNOWN], theta, 6, rng)]
+    options = ("--labeled", "labels.csv", "--budget", 6, "--seed", 4, *given)
+    code, rows, err = run(capsys, "features.npy", *options)
+    assert code == 0 and rows == want.tolist()
+    assert "178 points, 13 features; 9 labeled in 3 classes, 169 to choose from" in err
+
+
 def test_firal_picks_what_the_module_picks(folder, capsys):
     X, free, theta = prepared()
     want = free[firal.select(X[free], X[KNOWN], theta, 6).indices]
-    code, rows, err = run(capsys, "features.npy", "--labeled", "labels.csv", "--budget", 6)
+    options = ("--labels", "labels.csv", "--budget", 6, "--strategy", "firal")
+    code, rows, err = run(capsys, "features.npy", *options)
     assert code == 0 and rows == want.tolist()
     assert "178 points, 13 features; 9 labeled in 3 classes, 169 to choose from" in err
     eta = free[firal.select(X[free], X[KNOWN], theta, 6, eta=2.0).indices]
-    options = ("--labels", "labels.csv", "--budget", 6, "--eta", 2)
-    assert run(capsys, "features.npy", *options)[1] == eta.tolist()
+    assert run(capsys, "features.npy", *options, "--eta", 2)[1] == eta.tolist()
     assert eta.tolist() != want.tolist()
 
 
-@pytest.mark.parametrize("strategy", [name for name in firal.STRATEGIES if name != "firal"])
+@pytest.mark.parametrize("strategy", ["random", "kmeans", "entropy", "var-ratios", "bait"])
 def test_other_strategies(folder, capsys, strategy):
     X, free, theta = prepared()
     rng = np.random.default_rng(3)
@@ -71,7 +89,9 @@ def test_other_strategies(folder, capsys, strategy):
 def test_options_of_the_model_matter(folder, capsys):
     base = ("features.npy", "--labeled", "labels.csv", "--budget", 6)
     usual = run(capsys, *base)[1]
-    options = (["--ridge", 1], ["--no-standardize"], ["--no-intercept"], ["--pca", 3])
+    assert run(capsys, *base, "--robust")[1] == usual  # the default
+    options = (["--ridge", 1], ["--no-standardize"], ["--no-robust"], ["--no-intercept"])
+    options += (["--pca", 3], ["--strategy", "firal"], ["--strategy", "firal", "--ridge", 1])
     for option in options:
         code, rows, _ = run(capsys, *base, *option)
         assert code == 0 and len(set(rows)) == 6 and rows != usual, option
@@ -127,11 +147,37 @@ def test_json(folder, capsys):
     assert run(capsys, "features.npy", *options, "--output", "picks.json")[0] == 0
     answer = json.loads((folder / "picks.json").read_text())
     assert answer["rows"] == run(capsys, "features.npy", *options)[1]
-    assert answer["strategy"] == "firal" and answer["firal"] == firal.__version__
-    assert 0 <= answer["relaxation_gap"] <= 0.01 and answer["eta"] > 0
-    assert cli.main(["select", "features.npy", "--budget", "3", "--format", "json"]) == 0
-    assert json.loads(capsys.readouterr().out)["strategy"] == "kmeans"
+    assert answer["strategy"] == "firal-ridge" and answer["firal"] == firal.__version__
+    assert 0 <= answer["relaxation_gap"] <= 0.1 and answer["eta"] is None
+    labels = {row: NAMES[row] for row in KNOWN}
+    batch = firal.next_batch(WINE.data, labels, 3)
+    assert answer["objective"] == batch.selection.objective > 0
+    assert answer["ratio"] == batch.selection.ratio >= 1
+    assert answer["lambda_min"] == batch.selection.lambda_min
+    command = ["select", "features.npy", "--budget", "3", "--format", "json"]
+    assert cli.main(command) == 0  # before the first label
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["strategy"] == "firal-ridge" and answer["objective"] > 0
+    assert cli.main([*command, "--strategy", "firal"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["strategy"] == "kmeans" and "objective" not in answer
+    assert cli.main([*command, "--strategy", "firal", "--labeled", "labels.csv"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["strategy"] == "firal" and answer["eta"] > 0
+    assert 0 <= answer["relaxation_gap"] <= 0.01
     assert not list(folder.glob("*.part"))
+
+
+def test_json_has_no_number_that_json_does_not_have(folder, capsys):
+    """Three points cannot give information of full rank: the paper's ratio is infinite."""
+    command = ["select", "features.npy", "--budget", "3", "--format", "json"]
+    assert cli.main([*command, "--strategy", "firal", "--labeled", "labels.csv"]) == 0
+
+    def refuse(constant):
+        raise ValueError(f"{constant} is not JSON")
+
+    answer = json.loads(capsys.readouterr().out, parse_constant=refuse)
+    assert answer["lambda_min"] == 0 and answer["objective"] is None and answer["ratio"] is None
 
 
 @pytest.mark.parametrize(
@@ -146,10 +192,16 @@ def test_cold_start(folder, capsys, labels, reason):
         options += ["--labeled", "one.csv"]
         known = [3, 9]
     code, rows, err = run(capsys, *options)
-    assert code == 0 and f"{reason}, so there is no model: K-means picks instead of firal" in err
-    X = StandardScaler().fit_transform(WINE.data)
+    assert code == 0 and f"{reason}: the design assumes that all classes" in err
+    assert "K-means" not in err
+    X = np.column_stack([robust(WINE.data), np.ones(178)])
     free = np.setdiff1d(np.arange(178), known)
-    want = firal.STRATEGIES["kmeans"](X[free], None, None, 5, np.random.default_rng(0))
+    rng = np.random.default_rng(0)
+    want = firal.STRATEGIES["firal-ridge"](X[free], X[known] if known else None, None, 5, rng)
+    assert rows == free[want].tolist()
+    code, rows, err = run(capsys, *options, "--strategy", "firal")
+    assert code == 0 and f"{reason}, so there is no model: K-means picks instead of firal" in err
+    want = firal.STRATEGIES["kmeans"](X[free, :13], None, None, 5, np.random.default_rng(0))
     assert rows == free[want].tolist()
     assert "K-means" not in run(capsys, *options, "--strategy", "random")[2]
 
@@ -240,7 +292,15 @@ def test_more_features_than_points_are_warned_about_once(folder, capsys, strateg
         ("features.npy --budget 3 --ridge 0", "--ridge: must be a number > 0, got '0'"),
         ("features.npy --budget 3 --eta nan", "--eta: must be a number > 0, got 'nan'"),
         ("features.npy --budget 3 --eta 2 --strategy bait", "--eta is an option of the strategy f"),
-        ("features.npy --budget 3 --labeled labels.csv --eta theory", "needs a budget above 2 d~"),
+        ("features.npy --budget 3 --eta 2", "--eta is an option of the strategy firal, got 2.0 f"),
+        (
+            "features.npy --budget 3 --labeled labels.csv --strategy firal --eta theory",
+            "needs a budget above 2 d~",
+        ),
+        (
+            "features.npy --budget 3 --no-standardize --robust",
+            "--robust must be False without standardize",
+        ),
         ("features.npy --budget 3 --pca 14", "--pca must be an integer in 1..13, got 14"),
         ("features.npy --budget 3 --output labels.csv", "labels.csv exists"),
         ("features.npy --budget 3 --output no/picks.csv", "no folder no for --output"),
@@ -351,7 +411,7 @@ def test_failures(folder, capsys, monkeypatch, error, code, message):
 
 def test_warnings_are_one_line(folder, capsys, monkeypatch):
     true = firal.fit
-    monkeypatch.setattr(pipeline, "fit", lambda *a: true(*a, max_iter=1))
+    monkeypatch.setattr(pipeline, "fit", lambda *a, **named: true(*a, **named, max_iter=1))
     options = ("features.npy", "--labeled", "labels.csv", "--budget", 2)
     code, rows, err = run(capsys, *options)
     assert code == 0 and len(rows) == 2
@@ -361,9 +421,11 @@ def test_warnings_are_one_line(folder, capsys, monkeypatch):
 
 def test_the_bar(folder, capsys):
     options = ("features.npy", "--labeled", "labels.csv", "--budget", 2)
-    assert "sparsify" not in run(capsys, *options)[2]  # not a terminal
-    assert "sparsify" in run(capsys, *options, "--progress")[2]
-    assert run(capsys, *options, "--progress", "--quiet")[2] == ""
+    for strategy, stage in (("firal-ridge", "greedy"), ("firal", "sparsify")):
+        options = (*options, "--strategy", strategy)
+        assert stage not in run(capsys, *options)[2]  # not a terminal
+        assert stage in run(capsys, *options, "--progress")[2]
+        assert run(capsys, *options, "--progress", "--quiet")[2] == ""
 
 
 def test_a_large_model_is_announced(folder, capsys, monkeypatch):

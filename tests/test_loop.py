@@ -5,6 +5,7 @@ import pytest
 import reference
 from scipy import stats
 
+import firal
 from firal import loop
 from firal.loop import (
     Round,
@@ -16,7 +17,8 @@ from firal.loop import (
 )
 from firal.model.fitting import fit
 from firal.selection.end_to_end import select
-from firal.strategies import STRATEGIES, random
+from firal.selection.penalized import select_penalized
+from firal.strategies import PAPER, STRATEGIES, random
 
 
 def blobs(m=60, c=3, seed=0, spread=1.0):
@@ -118,7 +120,7 @@ def test_a_function_is_a_strategy_and_its_rows_are_checked():
     [
         ({"strategy": "best"}, "strategy must be one of random, kmeans, .* got 'best'"),
         ({"initial": [0, 0]}, "initial must be distinct rows"),
-        ({"initial": []}, "initial must be distinct rows"),
+        ({"initial": None}, "initial must be distinct rows"),
         ({"batch": 30}, r"at most the 57 points without a label, got 3 \* 30"),
         ({"ridge": 0}, "ridge must be a finite number > 0, got 0"),
         ({"n_classes": 2}, "labels must hold labels 0..1 for 2 classes, got labels from 0 to 2"),
@@ -136,6 +138,78 @@ def test_arguments_are_checked(change, message):
     y = given.pop("labels", y)
     with pytest.raises(ValueError, match=message):
         active_learning(X, y, initial, strategy, rng=np.random.default_rng(0), **given)
+
+
+@pytest.mark.parametrize("strategy", ["entropy", "var-ratios", "bait", "firal"])
+@pytest.mark.parametrize("nothing", [[], np.empty(0, dtype=int)])
+def test_an_empty_start_is_refused_where_a_model_is_needed(strategy, nothing):
+    X, y = blobs()
+    options = dict(batch=4, rng=np.random.default_rng(0))
+    message = (
+        f"initial must have at least one row for {strategy}, which needs a model, got none: label "
+        "points of two classes first, or begin with random, kmeans, firal-ridge"
+    )
+    with pytest.raises(ValueError) as caught:
+        active_learning(X, y, nothing, strategy, rounds=1, **options)
+    assert str(caught.value) == message
+    (start,) = active_learning(X, y, nothing, strategy, rounds=0, **options)  # nothing to pick
+    assert start.n_labels == 0 and np.isnan(start.accuracy)
+
+
+@pytest.mark.parametrize("strategy", ["random", "kmeans", "firal-ridge"])
+def test_a_trial_from_no_label_at_all(strategy):
+    X, y = blobs()
+    seed = np.random.default_rng
+    records = active_learning(X, y, [], strategy, rounds=3, batch=5, rng=seed(4))
+    assert [r.n_labels for r in records] == [0, 5, 10, 15]
+    first = records[0]
+    assert np.isnan(first.accuracy) and first.fir == np.inf and first.classes == 0
+    assert first.picked.size == 0 and first.new_classes == 0
+    assert records[1].picked.tolist() == STRATEGIES[strategy](X, None, None, 5, seed(4)).tolist()
+    picked = np.concatenate([r.picked for r in records])
+    assert np.unique(picked).size == 15
+    for r in records[1:]:  # the fit that is measured has the ridge of the trial
+        known = picked[: r.n_labels]
+        theta = fit(X[known], y[known], 3, 1e-3).theta
+        assert r.accuracy == np.mean(firal.probabilities(X, theta).argmax(axis=1) == y)
+
+
+def test_the_penalized_design_of_a_trial_has_the_ridge_of_next_batch():
+    """The ridge of the trial is that of the measured fit only; classes are those that occur."""
+    X, y = blobs(c=4)
+    known = np.flatnonzero(y < 2)[:6]  # no label of the other two classes
+    rounds = [
+        active_learning(
+            X, y, known, "firal-ridge", rounds=1, batch=5, rng=np.random.default_rng(1), ridge=ridge
+        )[1]
+        for ridge in (1e-3, 1.0)
+    ]
+    assert np.array_equal(rounds[0].picked, rounds[1].picked)
+    assert rounds[0].accuracy != rounds[1].accuracy
+    free = np.setdiff1d(np.arange(60), known)
+    theta = fit(X[known], y[known], 2, 0.01 * 11 / 6, penalty="symmetric").theta
+    want = select_penalized(X[free], X[known], theta, 5, np.random.default_rng(1))
+    assert np.array_equal(rounds[0].picked, free[want.indices])
+    assert np.array_equal(rounds[0].z[free], want.relaxation.z) and rounds[0].eta is None
+
+
+def test_a_function_may_begin_without_labels():
+    X, y = blobs()
+
+    def lowest(pool, labeled, theta, budget, rng):
+        assert (theta is None) == (len(labeled) == 0) and labeled.shape[1] == 3
+        return np.arange(budget)
+
+    records = active_learning(X, y, [], lowest, rounds=2, batch=4, rng=None)
+    assert records[-1].n_labels == 8
+
+
+def test_compare_takes_the_strategies_of_the_paper_unless_told():
+    X, y = blobs()
+    options = dict(trials=1, rounds=1, batch=3, seed=5)
+    assert [r.strategy for r in compare(X, y, **options) if r.round] == list(PAPER)
+    (_, last) = compare(X, y, strategies=("firal-ridge",), **options)
+    assert last.strategy == "firal-ridge" and last.n_labels == 6
 
 
 def test_balanced_rows():

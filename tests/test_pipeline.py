@@ -3,6 +3,7 @@
 import json
 import logging
 import tracemalloc
+import warnings
 
 import numpy as np
 import pytest
@@ -11,9 +12,11 @@ import firal
 from firal import cli, pipeline
 from firal.engine import scaling
 from firal.engine.scaling import model_features
+from firal.selection.penalized import fit_ridge, select_penalized
 from firal.strategies import NEED_NO_MODEL
 
 BUDGET = 5
+SKACTIVEML = {"firal-ridge": "FIRAL", "firal": "PaperFIRAL", "bait": "BAIT"}
 
 
 def awkward(c, seed=0):
@@ -71,7 +74,7 @@ def by_array_file(capsys, X, y, known, strategy):
 def by_loop(X, y, known, strategy):
     rng = np.random.default_rng(0)
     run = firal.active_learning(
-        model_features(X), y, known, strategy, rounds=1, batch=BUDGET, rng=rng
+        model_features(X, robust=True), y, known, strategy, rounds=1, batch=BUDGET, rng=rng
     )
     return run[1].picked.tolist()
 
@@ -82,7 +85,7 @@ def by_skactiveml(X, y, known, strategy):
 
     labels = np.full(len(y), np.nan)
     labels[known] = y[known]
-    query = {"firal": skactiveml.FIRAL, "bait": skactiveml.BAIT}[strategy]()
+    query = getattr(skactiveml, SKACTIVEML[strategy])(random_state=0)
     clf = ParzenWindowClassifier(classes=range(max(y) + 1))
     return query.query(X, labels, clf, batch_size=BUDGET).tolist()
 
@@ -100,7 +103,7 @@ def test_every_door_gives_the_same_picks(strategy, c, tmp_path, monkeypatch, cap
     assert by_table(capsys, X, y, known, strategy) == expected
     assert by_array_file(capsys, X, y, known, strategy) == expected
     assert by_loop(X, y, known, strategy) == expected
-    if strategy in ("firal", "bait"):
+    if strategy in SKACTIVEML:
         assert by_skactiveml(X, y, known, strategy) == expected
 
 
@@ -114,37 +117,119 @@ def test_constant_columns_change_nothing():
     assert np.abs(with_.theta[:, [3, 4]]).max() < 1e-12
 
 
-def test_what_a_batch_holds():
+@pytest.mark.parametrize("without", [0, BUDGET])  # doors before the first label
+@pytest.mark.parametrize("strategy", ["random", "kmeans", "firal-ridge"])
+def test_every_door_gives_the_same_first_picks(strategy, without, tmp_path, monkeypatch, capsys):
+    """No label at all, or labels of one class."""
+    monkeypatch.chdir(tmp_path)
     X, y, known = awkward(3)
-    names = np.array(["b", "a", "c"])
-    batch = firal.next_batch(X, {row: names[y[row]] for row in known[:-1]}, 4, ridge=0.1)
+    known = known[y[known] == 1] if without else known[:0]
+    expected = by_next_batch(X, {row: y[row] for row in known}, strategy)
+    assert by_frame(X, y, known, strategy) == expected
+    assert by_table(capsys, X, y, known, strategy) == expected
+    assert by_loop(X, y, known, strategy) == expected
+    if strategy == "random":
+        return
+    skactiveml = pytest.importorskip("firal.skactiveml")
+    for name in ("FIRAL",) if strategy == "firal-ridge" else ("PaperFIRAL", "BAIT"):
+        monkeypatch.setitem(SKACTIVEML, strategy, name)
+        assert hasattr(skactiveml, name)
+        with warnings.catch_warnings():  # the others say that K-means picks for them
+            warnings.simplefilter("error" if name == "FIRAL" else "ignore", UserWarning)
+            assert by_skactiveml(X, y, known, strategy) == expected
+
+
+def labeled_in_words(names=("b", "a", "c")):
+    """Features, labels in words of some rows, their codes and the rows: all that a batch needs."""
+    X, y, known = awkward(3)
+    known, names = known[:-1], np.array(names)
+    order = names.argsort().argsort()[y]  # place of every label in the sorted names
+    free = np.setdiff1d(np.arange(len(X)), known)
+    labels = {row: names[y[row]] for row in known}
+    return X, labels, order[known], known, free
+
+
+def test_what_a_batch_holds():
+    X, labels, codes, known, free = labeled_in_words()
+    batch = firal.next_batch(X, labels, 4, strategy="firal", ridge=0.1)
     assert batch.strategy == "firal" and batch.note is None
     assert batch.classes == ("a", "b", "c")
-    order = names.argsort().argsort()[y]  # place of every label in the sorted names
-    assert batch.counts.tolist() == np.bincount(order[known[:-1]]).tolist()
-    features = model_features(X)
-    theta = firal.fit(features[known[:-1]], order[known[:-1]], 3, 0.1).theta
+    assert batch.counts.tolist() == np.bincount(codes).tolist()
+    features = model_features(X, robust=True)
+    theta = firal.fit(features[known], codes, 3, 0.1).theta
     assert np.array_equal(batch.theta, theta)
-    free = np.setdiff1d(np.arange(len(X)), known[:-1])
-    selection = firal.select(features[free], features[known[:-1]], theta, 4)
+    selection = firal.select(features[free], features[known], theta, 4)
     assert batch.rows.tolist() == free[selection.indices].tolist()
     assert batch.selection.eta == selection.eta
     assert batch.selection.relaxation.gap <= 0.01
+
+
+@pytest.mark.parametrize("ridge", [None, 0.1])
+def test_what_a_batch_of_the_default_holds(ridge):
+    X, labels, codes, known, free = labeled_in_words()
+    batch = firal.next_batch(X, labels, 4, ridge=ridge, rng=np.random.default_rng(3))
+    assert batch.strategy == "firal-ridge" and batch.note is None
+    assert batch.classes == ("a", "b", "c")
+    assert batch.counts.tolist() == np.bincount(codes).tolist()
+    # the fit has the total penalty of the labels after the batch: 5 labels now, 9 then
+    r, features = ridge or 0.01, model_features(X, robust=True)
+    assert fit_ridge(r, 5, 4) == pytest.approx(r * 9 / 5)
+    theta = firal.fit(features[known], codes, 3, r * 9 / 5, penalty="symmetric").theta
+    assert np.allclose(batch.theta, theta, rtol=1e-12, atol=1e-12)
+    rng = np.random.default_rng(3)
+    want = select_penalized(features[free], features[known], theta, 4, rng, ridge=r)
+    assert batch.rows.tolist() == free[want.indices].tolist()
+    assert batch.selection.objective == pytest.approx(want.objective)
+    assert batch.selection.relaxation.gap <= 0.1
+    assert 1 <= batch.selection.ratio < 3
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_renaming_the_classes_changes_no_pick_of_the_default(seed):
+    X, y, known = awkward(4, seed)
+    picks = [
+        by_next_batch(X, {row: names[y[row]] for row in known}, "firal-ridge")
+        for names in ("abcd", "dcba", "cadb", (7, 12, 1, 3))
+    ]
+    assert picks == [picks[0]] * 4
+
+
+def test_the_default_puts_a_penalty_and_heavy_tails_into_the_design():
+    X, y, known = awkward(3)
+    X, labels = X[:, :3] / [1.0, 1e-7, 1e8], {row: y[row] for row in known}
+    X[:, 1] = np.sinh(2 * X[:, 1]) + 3  # heavy tails
+    usual = firal.next_batch(X, labels, 6)
+    assert np.array_equal(usual.rows, firal.next_batch(X, labels, 6, ridge=0.01).rows)
+    assert np.array_equal(usual.rows, firal.next_batch(X, labels, 6, robust=True).rows)
+    for change in ({"ridge": 1.0}, {"robust": False}, {"standardize": False}):
+        other = firal.next_batch(X, labels, 6, **change)
+        assert other.strategy == "firal-ridge"
+        assert not np.array_equal(usual.rows, other.rows), change
+    for strategy in ("firal", "bait", "entropy"):
+        thetas = [
+            firal.next_batch(X, labels, 6, strategy=strategy, ridge=ridge).theta
+            for ridge in (None, 0.001, 0.01)
+        ]
+        assert np.array_equal(thetas[0], thetas[1]) and not np.array_equal(thetas[0], thetas[2])
 
 
 def test_options_reach_their_place():
     X, y, known = awkward(3)
     X, labels = X[:, :3] / [1.0, 1e-7, 1e8], {row: y[row] for row in known}
     plain = dict(standardize=False, pca=2, intercept=False)
-    batch = firal.next_batch(X, labels, 4, eta=3.0, ridge=1e-2, **plain)
+    batch = firal.next_batch(X, labels, 4, strategy="firal", eta=3.0, ridge=1e-2, **plain)
     features = model_features(X, **plain)
     assert np.array_equal(
         batch.theta, firal.fit(features[known], y[known], 3, 1e-2).theta
     ) and batch.theta.shape == (2, 2)
     assert batch.selection.eta == 3.0
     seen = []
-    firal.next_batch(X, labels, 2, eta=3.0, progress=lambda *stage: seen.append(stage))
+    report = dict(progress=lambda *stage: seen.append(stage))
+    firal.next_batch(X, labels, 2, strategy="firal", eta=3.0, **report)
     assert {stage for stage, _, _ in seen} == {"relax", "sparsify"}
+    seen.clear()
+    firal.next_batch(X, labels, 2, **report)
+    assert {stage for stage, _, _ in seen} == {"relax", "greedy"}
     draws = [firal.next_batch(X, None, 4, strategy="random").rows.tolist() for _ in range(2)]
     assert draws[0] == draws[1]
     rng = np.random.default_rng(1)
@@ -157,11 +242,19 @@ def test_options_reach_their_place():
     ("labels", "reason"),
     [(None, "no labels yet"), ({3: "a", 9: "a"}, "all labels are of one class")],
 )
-def test_without_a_model_k_means_picks_and_a_note_says_so(strategy, labels, reason, caplog):
+def test_without_a_model_k_means_picks_for_the_paper_s_strategies_and_a_note_says_so(
+    strategy, labels, reason, caplog
+):
     X, _, _ = awkward(3)
     with caplog.at_level(logging.INFO, "firal"):
         batch = firal.next_batch(X, labels, 4, strategy=strategy)
-    assert batch.theta is None and batch.selection is None
+    assert batch.theta is None
+    if strategy == "firal-ridge":
+        said = f"{reason}: the design assumes that all classes are equally probable everywhere"
+        assert batch.strategy == strategy and batch.note is None and caplog.messages[-1] == said
+        assert batch.selection.objective > 0 and not set(batch.rows) & set(labels or ())
+        return
+    assert batch.selection is None
     if strategy in NEED_NO_MODEL:
         assert batch.strategy == strategy and batch.note is None
         return
@@ -178,11 +271,13 @@ def test_what_is_logged(caplog, monkeypatch):
     labels = {row: y[row] for row in known}
     monkeypatch.setattr(pipeline, "LARGE", 19)
     with caplog.at_level(logging.INFO, "firal"):
-        for strategy in ("entropy", "bait"):
+        for strategy in ("entropy", "bait", "firal-ridge"):
             firal.next_batch(X, labels, 4, strategy=strategy)
     first = "90 points, 9 features; 6 labeled in 3 classes, 84 to choose from"
     assert caplog.messages[:2] == [first, first]  # entropy needs no large matrices
     assert caplog.messages[2].startswith("the model has 20 parameters")
+    assert caplog.messages[3] == first
+    assert caplog.messages[4].startswith("the model has 20 parameters")
 
 
 def test_a_function_as_strategy():
@@ -213,10 +308,14 @@ def test_a_function_as_strategy():
         ({"strategy": "best"}, "strategy must be one of random, .* got 'best'"),
         ({"strategy": ["firal"]}, r"strategy must be one of random, .* got \['firal'\]"),
         ({"strategy": "bait", "eta": 2.0}, "eta is an option of the strategy firal, got 2.0 for"),
-        ({"eta": "best"}, 'eta must be None, "theory" or a positive number'),
+        ({"eta": 2.0}, "eta is an option of the strategy firal, got 2.0 for firal-ridge"),
+        ({"strategy": "firal", "eta": "best"}, 'eta must be None, "theory" or a positive number'),
         ({"ridge": 0}, "ridge must be a finite number > 0, got 0"),
         ({"pca": 10}, "pca must be an integer in 1..9, got 10"),
         ({"standardize": "no"}, "standardize must be True or False, got 'no'"),
+        ({"robust": "no"}, "robust must be True or False, got 'no'"),
+        ({"robust": True, "standardize": False}, "robust must be False without standardize"),
+        ({"rng": 3}, "rng must be a numpy.random.Generator"),
         ({"strategy": "random", "rng": 3}, "rng must be a numpy.random.Generator"),
         ({"X": np.ones(90)}, r"table of numbers .* got an array of shape \(90,\)"),
         ({"y": [None] * 89}, "one entry for each of the 90 points, .* got 89 entries"),

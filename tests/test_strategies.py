@@ -1,4 +1,4 @@
-"""The six strategies against slow versions; BAIT's two greedy phases by brute force."""
+"""The strategies against slow versions; BAIT's two greedy phases by brute force."""
 
 import itertools
 
@@ -13,6 +13,7 @@ from reference_select import tiny_problem
 from firal import strategies
 from firal.selection.bait import _backward, _BaitRule, _forward, bait
 from firal.selection.end_to_end import select
+from firal.selection.penalized import select_penalized
 from firal.selection.problem import prepare_problem
 from firal.strategies import STRATEGIES
 
@@ -47,7 +48,7 @@ def test_budget_is_checked(name, budget):
         STRATEGIES[name](*problem(), budget, np.random.default_rng(0))
 
 
-@pytest.mark.parametrize("name", ["random", "kmeans"])
+@pytest.mark.parametrize("name", ["random", "kmeans", "firal-ridge"])
 def test_a_generator_is_required(name):
     with pytest.raises(ValueError, match="rng must be a numpy.random.Generator"):
         STRATEGIES[name](*problem(), 3, 0)
@@ -143,6 +144,30 @@ def test_kmeans_gives_distinct_rows_when_centers_share_a_neighbor():
     copies = np.repeat(pool, 3, axis=0)  # 3 distinct points, 5 clusters
     rows = strategies.kmeans(copies, None, np.ones((1, 1)), 5, np.random.default_rng(0))
     assert np.unique(rows).size == 5
+
+
+def test_the_strategies_of_the_paper_and_ours():
+    assert (*strategies.PAPER, "firal-ridge") == tuple(STRATEGIES)
+
+
+@pytest.mark.parametrize("name", ["random", "kmeans", "firal-ridge"])
+def test_three_need_no_model(name):
+    pool = problem()[0]
+    rows = STRATEGIES[name](pool, None, None, 5, np.random.default_rng(0))
+    assert np.unique(rows).size == 5
+
+
+@pytest.mark.parametrize("name", ["entropy", "var-ratios", "bait", "firal"])
+def test_the_others_refuse_to_go_without(name):
+    with pytest.raises(ValueError, match="theta must be"):
+        STRATEGIES[name](problem()[0], None, None, 5, np.random.default_rng(0))
+
+
+def test_firal_ridge_is_select_penalized_with_its_defaults():
+    pool, labeled, theta = problem(2)
+    expected = select_penalized(pool, labeled, theta, 6, np.random.default_rng(3)).indices
+    rows = strategies.firal_ridge(pool, labeled, theta, 6, np.random.default_rng(3))
+    assert np.array_equal(rows, expected)
 
 
 def test_relax_and_round_is_select():
