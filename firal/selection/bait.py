@@ -119,7 +119,7 @@ def bait(
         probabilities=probabilities,
         if_too_large="BAIT picks distinct points",
     )
-    warn_if_all_tie(problem, labeled, theta)
+    warn_if_all_tie(problem, pool, labeled, ridge)
     with threads_for(problem.size):
         start = problem.labeled_information + prior * problem.mean_information
         return forward_backward(problem, start, watch)

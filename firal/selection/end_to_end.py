@@ -144,8 +144,7 @@ def select(
         if_too_large=advice,
     )
     etas = _etas(eta, problem.parameters, problem.budget) if rounding != "greedy" else []
-    if not ridge:
-        warn_if_all_tie(problem, labeled, theta)
+    warn_if_all_tie(problem, pool, labeled, ridge)
     try:
         with threads_for(problem.size):
             # 1. Weights for all points.

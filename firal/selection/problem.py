@@ -194,33 +194,43 @@ def prepare_problem(
     return Problem(X, h, p[:, reference].copy(), known, mean, budget, threads, copies)
 
 
-def warn_if_all_tie(problem: Problem, labeled: ArrayLike | None, theta: ArrayLike) -> None:
+def warn_if_all_tie(
+    problem: Problem, pool: ArrayLike, labeled: ArrayLike | None, ridge: float
+) -> None:
     """Warn the caller's caller if no point can be better than another.
 
     Parameters
     ----------
     problem : Problem
         The prepared data.
+    pool : array_like of shape (m, d)
+        Unlabeled points.
     labeled : array_like of shape (n0, d) or None
         Points that already have a label.
-    theta : array_like of shape (c-1, d)
-        Parameters.
+    ridge : float
+        Penalty of the fit.
 
     Notes
     -----
-    Linearly independent points are the unit vectors in some coordinates, so no point differs from
-    another.
+    Without a ridge linearly independent points are the unit vectors in some coordinates, so no
+    point differs from another. With one this is so for equal points only.
     """
-    n = len(problem.X) + (0 if labeled is None else len(labeled))
-    if n > problem.X.shape[1]:
-        return
-    warnings.warn(
-        "All points score equally; the selection is arbitrary and takes the lowest rows: "
-        f"{n} points with {np.shape(theta)[1]} features are linearly independent. Reduce the "
-        "features below the number of points",
-        AllPointsTie,
-        stacklevel=3,
-    )
+    n, d = len(problem.X) + (0 if labeled is None else len(labeled)), np.shape(pool)[1]
+    if ridge:
+        tie = len(problem.X) > 1 and not np.ptp(problem.X, axis=0).any()
+        why = "all points of the pool have the same features"
+    else:
+        tie = n <= problem.X.shape[1]
+        why = (
+            f"{n} points with {d} features are linearly independent. Reduce the features below "
+            "the number of points"
+        )
+    if tie:
+        warnings.warn(
+            f"All points score equally; the selection is arbitrary and takes the lowest rows: {why}",
+            AllPointsTie,
+            stacklevel=3,
+        )
 
 
 def _probabilities(pool, labeled, theta, given):

@@ -1,5 +1,6 @@
 """The penalty in the design: against dense formulas, enumeration, and problems that must agree."""
 
+import warnings
 from itertools import combinations
 
 import numpy as np
@@ -11,7 +12,7 @@ from sklearn.linear_model import LogisticRegression
 
 import firal
 from firal.selection.adaptive import adaptive_sparsify
-from firal.selection.problem import prepare_problem
+from firal.selection.problem import AllPointsTie, prepare_problem
 
 
 def penalty(c, d):
@@ -207,3 +208,16 @@ def test_the_symmetric_fit_is_that_of_scikit_learn(c):
     assert np.abs(firal.probabilities(X, theta) - model.predict_proba(X)).max() < 1e-5
     other = firal.fit(X, y, c, ridge).theta
     assert np.abs(firal.probabilities(X, other) - model.predict_proba(X)).max() > 1e-4
+
+
+def test_equal_points_are_said_to_tie_and_wide_ones_are_not():
+    theta = np.array([[1.0, -1.0]])
+    with pytest.warns(AllPointsTie, match="same features"):
+        firal.select(np.ones((5, 2)), None, theta, 2, ridge=0.01)
+    wide = np.random.default_rng(0).normal(size=(6, 9))  # fewer points than features
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        firal.select(wide, None, np.zeros((1, 9)), 2, ridge=0.01)
+        firal.bait(wide, None, None, 2, ridge=0.01, probabilities=(np.full((6, 2), 0.5), None))
+    with pytest.warns(AllPointsTie, match="linearly independent"):
+        firal.bait(wide, None, np.zeros((1, 9)), 2)
