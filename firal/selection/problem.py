@@ -226,11 +226,8 @@ def warn_if_all_tie(
             "the number of points"
         )
     if tie:
-        warnings.warn(
-            f"All points score equally; the selection is arbitrary and takes the lowest rows: {why}",
-            AllPointsTie,
-            stacklevel=3,
-        )
+        what = "All points score equally; the selection is arbitrary and takes the lowest rows"
+        warnings.warn(f"{what}: {why}", AllPointsTie, stacklevel=3)
 
 
 def _probabilities(pool, labeled, theta, given):
