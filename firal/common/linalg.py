@@ -38,6 +38,30 @@ def factor_of(A: np.ndarray) -> np.ndarray:
     return np.asfortranarray(vectors * np.sqrt(np.maximum(values, 0)))
 
 
+def svd(A: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Thin singular value decomposition that does not fail on matrices of deficient rank.
+
+    Parameters
+    ----------
+    A : np.ndarray of shape (n, d)
+        Finite numbers.
+
+    Returns
+    -------
+    tuple of np.ndarray
+        U, s and Vt, as ``numpy.linalg.svd``.
+
+    Notes
+    -----
+    LAPACK's fast algorithm (divide and conquer) may not converge on many equal singular values,
+    such as those of one-hot columns. The slower one (QR) does.
+    """
+    try:
+        return np.linalg.svd(A, full_matrices=False)
+    except np.linalg.LinAlgError:
+        return linalg.svd(A, full_matrices=False, lapack_driver="gesvd", check_finite=False)
+
+
 def from_lower(A: np.ndarray) -> np.ndarray:
     """Complete the lower triangle that BLAS or LAPACK left; A is overwritten.
 

@@ -192,7 +192,7 @@ def _backward(rule, picked):
     picked = list(picked)
     while len(picked) > rule.problem.budget:
         # 1. What F would lose with every picked point.
-        loss = _removal_loss(rule, picked)
+        loss = np.maximum(_removal_loss(rule, picked), 0)  # rounding may leave it below
         # 2. Remove the point with the smallest loss, the highest row of equals.
         ties = np.flatnonzero(loss <= loss.min() * (1 + TIE))
         i = max(picked[t] for t in ties)

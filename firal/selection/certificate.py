@@ -18,8 +18,6 @@ from collections.abc import Callable
 
 import numpy as np
 
-from firal.common.linalg import trace_and_derivative
-from firal.engine import memory
 from firal.selection.problem import Problem
 
 FLOOR = 1e-10  # weights below FLOOR * b/m count as zero, but may grow again
@@ -52,7 +50,7 @@ class CertifiedSearch:
     ):
         self.problem, self.capped, self.tol, self.max_iter = problem, capped, tol, max_iter
         self.report = report
-        self.target = problem.target()  # F with F F^T = H_p
+        self.measure = problem.evaluator()  # from Sigma to f and M
         self.floor = FLOOR * problem.budget / problem.X.shape[0]
         self.objective, self.lower, self.z = np.inf, 0.0, None
         self.constant = 0.0  # <sum_labeled H, M> / b, the same for every point
@@ -120,15 +118,11 @@ class CertifiedSearch:
         # 1. The feasible weights, and their information.
         kept = w > self.floor
         z = scale_to_sum(np.where(kept, w, 0), b, self.capped)
-        X, h, weights = problem.X, problem.h, z
-        if 2 * np.count_nonzero(kept) < kept.size:  # else the copy costs more than it saves
-            X, h, weights = X[kept], h[kept], z[kept]
-        Sigma = memory.information(X, h, weights, problem.threads) + problem.labeled_information
         # 2. The objective and the gradient, which gives a lower bound on the optimum.
-        f, M = trace_and_derivative(Sigma, self.target)
+        f, M = self.measure(problem.total_information(z))
         a = None
         if M is not None:
-            a = np.maximum(memory.contract(problem.X, problem.h, M, problem.threads), 0)
+            a = np.maximum(problem.contract(M), 0)
             self.constant = np.vdot(problem.labeled_information, M) / b
             largest = largest_sum(a, b, self.capped)
             self.lower = max(self.lower, f * f / (largest + b * self.constant))

@@ -10,7 +10,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from firal.common.linalg import svd
 from firal.engine import memory
+
+WEAKEST = 1e10  # beyond, greedy steps lose all digits
 
 
 def whitened(pool: np.ndarray, labeled: np.ndarray) -> np.ndarray:
@@ -37,7 +40,7 @@ def whitened(pool: np.ndarray, labeled: np.ndarray) -> np.ndarray:
     R = memory.triangular_factor(pool, labeled)
     scale = np.linalg.norm(R, axis=0)
     scale[scale == 0] = 1
-    _, s, Vt = np.linalg.svd(R / scale, full_matrices=False)
+    _, s, Vt = svd(R / scale)
     rank = _rank(s, n, d)
     return (Vt[:rank] / s[:rank, None]).T * np.sqrt(n) / scale[:, None]
 
@@ -75,10 +78,34 @@ def penalized(pool: np.ndarray, labeled: np.ndarray, ridge: float) -> tuple[np.n
     without a change of any ratio.
     """
     n, d = len(pool) + len(labeled), pool.shape[1]
-    _, s, Vt = np.linalg.svd(memory.triangular_factor(pool, labeled), full_matrices=False)
+    _, s, Vt = svd(memory.triangular_factor(pool, labeled))
     rank = _rank(s, n, d)
     stretch = 1 / np.sqrt(s[:rank] ** 2 / n + ridge)
     return Vt[:rank].T * stretch, stretch**2
+
+
+def require_strong_ridge(pool: np.ndarray, strength: float) -> None:
+    """Raise if a penalty is lost beside the features to rounding.
+
+    Parameters
+    ----------
+    pool : np.ndarray of shape (m, d)
+        Unlabeled points.
+    strength : float
+        Number of labels times the ridge.
+
+    Raises
+    ------
+    ValueError
+        If the mean squared norm of the points is more than ``WEAKEST`` times the strength.
+    """
+    square = np.einsum("ij,ij->", pool, pool) / len(pool)
+    if square > WEAKEST * strength:
+        raise ValueError(
+            f"ridge must not be negligible against the features, got a total penalty of "
+            f"{strength:g} for points of mean squared norm {square:g}: bring the features to mean "
+            "square 1, or raise the ridge"
+        )
 
 
 def _rank(s, n, d):

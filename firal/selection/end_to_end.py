@@ -16,6 +16,7 @@ the factor of Sigma, and the eigenvalues of every partial sum that more than one
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import closing, nullcontext
 from functools import partial
 
 import numpy as np
@@ -25,6 +26,8 @@ from firal.common import checks
 from firal.common.progress import reporter
 from firal.common.threads import threads_for
 from firal.selection.bait import greedy_picks
+from firal.selection.block_diagonal import block_greedy, prepare_blocks
+from firal.selection.block_diagonal import picked as picked_blocks
 from firal.selection.ftrl import LARGEST_ETA, Selection, run_ftrl
 from firal.selection.problem import prepare_problem, warn_if_all_tie
 from firal.selection.relaxation import check_options, solve
@@ -34,6 +37,7 @@ from firal.selection.working_set import solve_on_working_set
 
 METHOD, MAX_ITER = "multiplicative", 1000
 ROUNDINGS = ("ftrl", "greedy", "best")
+STRUCTURES = ("full", "block-diagonal")
 
 
 def select(
@@ -46,6 +50,7 @@ def select(
     probabilities: tuple[ArrayLike, ArrayLike | None] | None = None,
     eta: float | str | None = None,
     rounding: str | None = None,
+    structure: str = "full",
     replace: bool = False,
     capped: bool = True,
     tol: float = 1e-2,
@@ -81,6 +86,10 @@ def select(
         How weights become points: "ftrl" is Algorithm 1; "greedy" adds and removes points by the
         objective, as ``bait`` does, and needs a ridge; "best" runs both and keeps the smaller
         objective. The default is "ftrl" without a ridge, and "best" with one.
+    structure : {"full", "block-diagonal"}
+        "block-diagonal" keeps one block of size d per class of all information
+        (:mod:`firal.selection.block_diagonal`): quick for many classes. It needs a ridge, and
+        rounds by "greedy".
     replace : bool, default False
         Whether a point may be picked again; "ftrl" only.
     capped : bool, default True
@@ -108,7 +117,7 @@ def select(
     -----
     Deterministic. Without a ridge the run with the largest lambda_min is kept; if no eta has a
     positive one (too few points for full rank), that with the smallest trace (I + sum H~)^{-1}.
-    With a ridge the objective is always finite, and the run with the smallest is kept.
+    With a ridge the run with the smallest objective is kept.
     The certificate says that the picked points have an objective of at most
     ``relaxation.objective / lambda_min``, and of at most ``ratio`` times the best possible one.
     The chapter *The guarantee* has the proof, *What it costs* counts the work.
@@ -129,8 +138,21 @@ def select(
     check_options(capped, METHOD, tol, MAX_ITER)
     checks.boolean(replace, "replace")
     checks.function(watch, "watch")
+    if structure not in STRUCTURES:
+        raise ValueError(f"structure must be one of {STRUCTURES}, got {structure!r}")
+    if structure == "block-diagonal" and rounding is None:
+        rounding = "greedy"
     rounding = _rounding(rounding, ridge, replace)
+    if eta is not None and rounding == "greedy":
+        raise ValueError(f'eta must be None with rounding="greedy", got {eta!r}')
     report, bar = reporter(progress)
+    if structure == "block-diagonal":
+        if rounding != "greedy":
+            raise ValueError(f'rounding must be "greedy" with blocks, got {rounding!r}')
+        data = dict(ridge=ridge, probabilities=probabilities)
+        with _closing(bar):
+            blocks = prepare_blocks(pool, labeled, theta, budget, **data)
+            return _select_blocks(blocks, capped, tol, report, watch)
     limits = (("capped=False", capped), ("replace=True", not replace))
     needed = " and ".join(option for option, limited in limits if limited)
     advice = f"set {needed} to allow repeated picks" if needed else None
@@ -145,26 +167,35 @@ def select(
     )
     etas = _etas(eta, problem.parameters, problem.budget) if rounding != "greedy" else []
     warn_if_all_tie(problem, pool, labeled, ridge)
-    try:
-        with threads_for(problem.size):
-            # 1. Weights for all points.
-            steps = partial(report, "relax")
-            if rounding == "greedy":  # only the certificate needs the weights
-                relaxation = solve_on_working_set(problem, capped, tol, MAX_ITER, steps)
-            else:
-                relaxation = solve(problem, capped, METHOD, tol, MAX_ITER, steps)
-            # 2. From weights to points, with every eta.
-            prepared = prepare_rounding(problem, relaxation.z)
-            runs = _ftrl_runs(prepared, etas, replace, report)
-            tried = tuple((r.eta, r.lambda_min) for r in runs)
-            # 3. By greedy steps.
-            if rounding != "ftrl":
-                runs.append(run_greedy(prepared, partial(report, "greedy"), watch))
-            best = _best(prepared, runs, by_objective=bool(ridge))
-    finally:
-        if bar is not None:
-            bar.close()
+    with _closing(bar), threads_for(problem.size):
+        # 1. Weights for all points.
+        steps = partial(report, "relax")
+        if rounding == "greedy":  # only the certificate needs the weights
+            relaxation = solve_on_working_set(problem, capped, tol, MAX_ITER, steps)
+        else:
+            relaxation = solve(problem, capped, METHOD, tol, MAX_ITER, steps)
+        # 2. From weights to points, with every eta.
+        prepared = prepare_rounding(problem, relaxation.z)
+        runs = _ftrl_runs(prepared, etas, replace, report)
+        tried = tuple((r.eta, r.lambda_min) for r in runs)
+        # 3. By greedy steps.
+        if rounding != "ftrl":
+            runs.append(run_greedy(prepared, partial(report, "greedy"), watch))
+        best = _best(prepared, runs, by_objective=bool(ridge))
     return best._replace(relaxation=relaxation, tried=tried)
+
+
+def _select_blocks(problem, capped, tol, report, watch):
+    """``select`` on a prepared block-diagonal problem."""
+    relaxation = solve_on_working_set(problem, capped, tol, MAX_ITER, partial(report, "relax"))
+    Sigma = problem.total_information(relaxation.z)
+    sets = block_greedy(problem, watch, partial(report, "greedy"))
+    runs = [picked_blocks(problem, rows, Sigma) for rows in sets[::-1]]
+    return _best(None, runs, by_objective=True)._replace(relaxation=relaxation)
+
+
+def _closing(bar):
+    return nullcontext() if bar is None else closing(bar)
 
 
 def run_greedy(

@@ -82,8 +82,11 @@ class Selection(NamedTuple):
 
     @property
     def ratio(self) -> float:
-        """Certified: no b points have an objective below ``objective / ratio``; NaN if unknown."""
-        if self.relaxation is None:
+        """Certified: no b distinct points have an objective below ``objective / ratio``.
+
+        NaN without a relaxed solution, and where points repeat.
+        """
+        if self.relaxation is None or len(set(self.indices.tolist())) < len(self.indices):
             return np.nan
         return self.objective / (self.relaxation.objective * (1 - self.relaxation.gap))
 

@@ -34,7 +34,8 @@ from firal.selection.ftrl import Selection
 
 RIDGE = 1e-2  # on features of mean square 1
 CLUSTER_SCALE = 3.0  # size of a cluster's indicator, in units of the root mean square of a feature
-LARGEST_SIZE = 600  # cluster effects are left out if the matrices would be larger than this
+LARGEST_SIZE = 600  # with full matrices, cluster effects are left out beyond this order
+LARGEST_FULL = 1500  # beyond this order the information is block-diagonal
 GAP = 0.1  # of the relaxed problem, which only serves the certificate here
 
 
@@ -113,9 +114,10 @@ def select_penalized(
     Notes
     -----
     Points are picked by greedy steps (``rounding="greedy"`` of ``firal.select``). Cluster effects
-    make the matrices larger, of size (d + 2 budget)(c - 1); they are left out if that is more than
-    ``LARGEST_SIZE``. Before the first label the class part is one number, and the size is
-    d + budget for any number of classes.
+    make the matrices larger, of order (d + 2 budget)(c - 1); they are left out if that is more than
+    ``LARGEST_SIZE``. If d (c - 1) is more than ``LARGEST_FULL``, only one block per class is kept
+    of all information (``structure="block-diagonal"``), with cluster effects. Before the first
+    label the class part is one number, and the size is d + budget for any number of classes.
 
     Examples
     --------
@@ -140,14 +142,17 @@ def select_penalized(
     else:
         theta = checks.parameters(theta, d)
         p, p0 = softmax(pool, theta), softmax(labeled, theta)
-    # 2. Add the indicators of the clusters to the features.
+    # 2. Full matrices as long as they are small, else one block per class.
     count = min(len(labeled) + budget, 2 * budget, m)
-    if clusters and (d + count) * (p.shape[1] - 1) <= LARGEST_SIZE:
+    free = p.shape[1] - 1
+    structure = "full" if d * free <= LARGEST_FULL else "block-diagonal"
+    # 3. Add the indicators of the clusters to the features.
+    if clusters and (structure != "full" or (d + count) * free <= LARGEST_SIZE):
         centers = cluster_centers(pool, count, rng, starts=1)
         columns = max(np.count_nonzero(pool.any(axis=0)), 1)  # one of zeros is no feature
         size = clusters * np.sqrt(np.sum(pool**2) / (m * columns))
         pool, labeled = (_with_indicators(X, centers, size) for X in (pool, labeled))
-    # 3. The penalized design.
+    # 4. The penalized design.
     return select(
         pool,
         labeled,
@@ -156,6 +161,7 @@ def select_penalized(
         ridge=ridge,
         probabilities=(p, p0),
         rounding="greedy",
+        structure=structure,
         tol=GAP,
         progress=progress,
         watch=watch,

@@ -24,26 +24,27 @@ probabilities, and no ridge), the method has no answer, and one ValueError says 
 
 **Before the first label** theta is 0, all points have the class part A / c, and with a ridge all
 matrices are (A / c) (x) (a matrix of size d): Sigma = (A/c) (x) (sum x x^T + c n ridge I). Then the
-problem of two classes with ridge c/2 has the same solutions, and c - 1 times its objective is the
-full one.
+problem of two classes with c/2 times the ridge has the same solutions, and c - 1 times its
+objective is the full one.
 """
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from firal.common import checks
-from firal.common.linalg import factor_of, reciprocal_condition
+from firal.common.linalg import factor_of, reciprocal_condition, trace_and_derivative
 from firal.common.threads import allowed_threads
 from firal.engine import memory
 from firal.model.fitting import symmetric_penalty
 from firal.model.hessians import weighted_information
-from firal.model.logistic import softmax
 from firal.selection import coordinates
+from firal.selection.probabilities import class_probabilities
 
 
 class AllPointsTie(RuntimeWarning):
@@ -56,7 +57,8 @@ class Problem(NamedTuple):
     Attributes
     ----------
     X : np.ndarray of shape (m, r)
-        Pool, in coordinates with identity second moment; r is the rank of the features.
+        Pool, in coordinates in which its second moment (plus the ridge) is the identity; r is the
+        rank of the features.
     h : np.ndarray of shape (m, k)
         Probabilities of all kept classes but the reference.
     reference : np.ndarray of shape (m,)
@@ -102,6 +104,65 @@ class Problem(NamedTuple):
         """
         F = factor_of(self.mean_information)
         return F if self.copies == 1 else np.sqrt(self.copies) * F
+
+    def restricted(self, rows: np.ndarray) -> Problem:
+        """The same problem with fewer candidates; H_p stays that of the pool.
+
+        Parameters
+        ----------
+        rows : np.ndarray of int
+            Rows of the pool.
+
+        Returns
+        -------
+        Problem
+            Of these rows.
+        """
+        return self._replace(X=self.X[rows], h=self.h[rows], reference=self.reference[rows])
+
+    def total_information(self, z: np.ndarray) -> np.ndarray:
+        """Sigma(z): labeled points, penalty, and the pool with weights z.
+
+        Parameters
+        ----------
+        z : np.ndarray of shape (m,)
+            Weights.
+
+        Returns
+        -------
+        np.ndarray of shape (size, size)
+            Cost: m d~^2 / 4 multiply-adds, or less if few points have weight.
+        """
+        X, h, held = self.X, self.h, z > 0
+        if 2 * np.count_nonzero(held) < held.size:  # else the copy costs more than it saves
+            X, h, z = X[held], h[held], z[held]
+        return memory.information(X, h, z, self.threads) + self.labeled_information
+
+    def evaluator(self) -> Callable[[np.ndarray], tuple[float, np.ndarray | None]]:
+        """Function from Sigma to f and M = Sigma^{-1} H_p Sigma^{-1}.
+
+        Returns
+        -------
+        callable
+            Returns (inf, None) if Sigma is singular to rounding. Cost of a call: about 2 d~^3.
+        """
+        target = self.target()
+        return lambda Sigma: trace_and_derivative(Sigma, target)
+
+    def contract(self, M: np.ndarray) -> np.ndarray:
+        """<H(x_i), M> of every point.
+
+        Parameters
+        ----------
+        M : np.ndarray of shape (size, size)
+            Symmetric.
+
+        Returns
+        -------
+        np.ndarray of shape (m,)
+            Cost: m d~^2 / 4 multiply-adds.
+        """
+        return memory.contract(self.X, self.h, M, self.threads)
 
 
 def prepare_problem(
@@ -160,13 +221,14 @@ def prepare_problem(
         labeled = np.empty((0, d))
     else:
         labeled = checks.points(labeled, "labeled", d).astype(np.float64, copy=False)
-    p, p0 = _probabilities(pool, labeled, theta, probabilities)
+    p, p0 = class_probabilities(pool, labeled, theta, probabilities)
     budget = checks.integer(budget, "budget", 1)
     if if_too_large is not None and budget > m:
         raise ValueError(f"budget must be at most the pool size {m}, got {budget}: {if_too_large}")
     ridge = checks.number(ridge, "ridge", 0, strict=False)
     # 2. Coordinates of features and classes.
     if ridge:
+        coordinates.require_strong_ridge(pool, (len(labeled) + budget) * ridge)
         map_, penalty = coordinates.penalized(pool, labeled, ridge)
     else:
         map_ = coordinates.whitened(pool, labeled)
@@ -217,7 +279,8 @@ def warn_if_all_tie(
     """
     n, d = len(problem.X) + (0 if labeled is None else len(labeled)), np.shape(pool)[1]
     if ridge:
-        tie = len(problem.X) > 1 and not np.ptp(problem.X, axis=0).any()
+        both = (problem.X, problem.h)
+        tie = len(problem.X) > 1 and not any(np.ptp(part, axis=0).any() for part in both)
         why = "all points of the pool have the same features"
     else:
         tie = n <= problem.X.shape[1]
@@ -228,43 +291,6 @@ def warn_if_all_tie(
     if tie:
         what = "All points score equally; the selection is arbitrary and takes the lowest rows"
         warnings.warn(f"{what}: {why}", AllPointsTie, stacklevel=3)
-
-
-def _probabilities(pool, labeled, theta, given):
-    """Probabilities of all classes at pool and labeled points, from theta or as given."""
-    if given is None:
-        if theta is None:
-            raise ValueError("theta must be given, or probabilities in its place, got neither")
-        theta = checks.parameters(theta, pool.shape[1]).astype(np.float64, copy=False)
-        return softmax(pool, theta), softmax(labeled, theta)
-    if theta is not None:
-        raise ValueError("theta must be None where probabilities are given, got both")
-    if not isinstance(given, tuple | list) or len(given) != 2:
-        raise ValueError(
-            "probabilities must be a pair, (m, c) of the pool and (n0, c) of the labeled points, "
-            f"got {type(given).__name__}"
-        )
-    p = _checked_probabilities(given[0], len(pool), "probabilities[0]")
-    if not len(labeled):
-        return p, np.empty((0, p.shape[1]))
-    return p, _checked_probabilities(given[1], len(labeled), "probabilities[1]", p.shape[1])
-
-
-def _checked_probabilities(P, n, name, n_classes=None):
-    """P (n, c), float64, every row divided by its sum."""
-    P = checks.floats(P, name).astype(np.float64, copy=False)
-    if P.ndim != 2 or len(P) != n or P.shape[1] < 2 or P.shape[1] != (n_classes or P.shape[1]):
-        raise ValueError(
-            f"{name} must have shape ({n}, {n_classes or 'c >= 2'}), one row per point and one "
-            f"column per class, got shape {P.shape}"
-        )
-    total = P.sum(axis=1)
-    if P.min() < 0 or np.abs(total - 1).max() > 1e-3:
-        raise ValueError(
-            f"{name} must have rows of nonnegative numbers with sum 1, got entries from "
-            f"{P.min():g} on and sums from {total.min():g} to {total.max():g}"
-        )
-    return P / total[:, None]
 
 
 def _classes(p, p0):

@@ -58,7 +58,7 @@ class Relaxation(NamedTuple):
     converged : bool
         Whether the gap is at most ``tol``.
     history : np.ndarray of shape (iterations, 2)
-        Objective, and best lower bound so far, at every gradient.
+        Objective, and best lower bound so far, at every gradient; with a working set at every pass.
     passes : int
         How often the whole pool was read.
     """

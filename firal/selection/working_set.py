@@ -14,8 +14,6 @@ from collections.abc import Callable
 
 import numpy as np
 
-from firal.common.linalg import trace_and_derivative
-from firal.engine import memory
 from firal.selection.certificate import largest_sum
 from firal.selection.problem import Problem
 from firal.selection.relaxation import Relaxation, solve
@@ -62,12 +60,10 @@ def solve_on_working_set(
     if m <= max(FROM, 4 * b):
         return solve(problem, capped, "multiplicative", tol, max_iter, report)
     rows = np.linspace(0, m - 1, max(START, 2 * b)).astype(int)
-    best, lower, gradients, history, target = (np.inf, None), 0.0, 0, [], problem.target()
+    best, lower, gradients, history, measure = (np.inf, None), 0.0, 0, [], problem.evaluator()
     while True:
         # 1. Solve on the working set.
-        small = problem._replace(
-            X=problem.X[rows], h=problem.h[rows], reference=problem.reference[rows]
-        )
+        small = problem.restricted(rows)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RuntimeWarning)  # the gap that counts is computed below
             inner = solve(small, capped, "multiplicative", tol / 2, max_iter, report)
@@ -75,9 +71,8 @@ def solve_on_working_set(
             return solve(problem, capped, "multiplicative", tol, max_iter, report)
         gradients += inner.iterations
         # 2. One pass over the pool: the certificate.
-        Sigma = memory.information(small.X, small.h, inner.z, problem.threads)
-        f, M = trace_and_derivative(Sigma + problem.labeled_information, target)
-        a = np.maximum(memory.contract(problem.X, problem.h, M, problem.threads), 0)
+        f, M = measure(small.total_information(inner.z))
+        a = np.maximum(problem.contract(M), 0)
         known = np.vdot(problem.labeled_information, M)
         lower = max(lower, f * f / (largest_sum(a, b, capped) + known))
         if f < best[0]:
@@ -85,7 +80,7 @@ def solve_on_working_set(
             z[rows] = inner.z
             best = f, z
         history.append((f, lower))
-        gap = max(0.0, 1 - lower / best[0])
+        gap = float(max(0.0, 1 - lower / best[0]))
         # 3. Stop at the gap, or replace the idle points of the working set by the violators.
         if gap <= tol or len(history) == MOST_PASSES:
             break

@@ -77,3 +77,15 @@ def test_reciprocal_condition_does_not_depend_on_units():
     assert linalg.reciprocal_condition(-np.eye(2)) == 0
     assert linalg.reciprocal_condition(np.diag([1.0, 0.0])) == 0
     assert linalg.reciprocal_condition(semidefinite(5, 2)) < 1e-14
+
+
+def test_the_slow_decomposition_stands_in_where_the_fast_one_fails(monkeypatch):
+    A = np.random.default_rng(0).normal(size=(6, 4))
+    want = linalg.svd(A)
+
+    def fails(*_, **__):
+        raise np.linalg.LinAlgError("SVD did not converge")
+
+    monkeypatch.setattr(np.linalg, "svd", fails)
+    U, s, Vt = linalg.svd(A)
+    assert np.allclose(s, want[1]) and np.allclose((U * s) @ Vt, A)

@@ -221,3 +221,35 @@ def test_equal_points_are_said_to_tie_and_wide_ones_are_not():
         firal.bait(wide, None, None, 2, ridge=0.01, probabilities=(np.full((6, 2), 0.5), None))
     with pytest.warns(AllPointsTie, match="linearly independent"):
         firal.bait(wide, None, np.zeros((1, 9)), 2)
+
+
+@pytest.mark.parametrize("scale, ridge", [(1.0, 1e-11), (255.0, 1e-9), (1e6, 1e-2), (1.0, 1e-300)])
+def test_a_ridge_that_is_lost_to_rounding_is_refused(scale, ridge):
+    pool = scale * np.random.default_rng(0).normal(size=(50, 6))
+    for run in (
+        lambda: firal.select(pool, None, np.zeros((1, 6)), 3, ridge=ridge),
+        lambda: firal.bait(pool, None, np.zeros((2, 6)), 3, ridge=ridge),
+        lambda: firal.select(
+            pool, None, np.zeros((1, 6)), 3, ridge=ridge, structure="block-diagonal"
+        ),
+    ):
+        with pytest.raises(ValueError, match="negligible against the features"):
+            run()
+
+
+@pytest.mark.parametrize("ridge", [1e-8, 1e-7])
+def test_a_weak_ridge_and_few_points_do_not_break_the_backward_steps(ridge):
+    for seed in range(10):
+        pool = np.random.default_rng(seed).normal(size=(60, 8))
+        for c in (2, 4):
+            theta = np.random.default_rng(seed).normal(size=(c - 1, 8))
+            assert len(set(firal.select(pool, None, theta, 2, ridge=ridge).indices)) == 2
+
+
+def test_the_ratio_is_about_distinct_points():
+    pool = np.array([(10, 0), (0, 0.1), (0, 0.1), (0.1, 0.1), *[(0.01, 0.01)] * 5])
+    found = firal.select(pool, None, np.zeros((1, 2)), 3, ridge=0.1, replace=True)
+    assert np.isnan(found.ratio) or len(set(found.indices)) == 3
+    assert firal.select(pool, None, np.zeros((1, 2)), 3, ridge=0.1).ratio >= 1
+    with pytest.raises(ValueError, match="eta must be None with"):
+        firal.select(pool, None, np.zeros((1, 2)), 3, ridge=0.1, rounding="greedy", eta=3.0)

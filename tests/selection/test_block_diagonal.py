@@ -1,0 +1,120 @@
+"""Block-diagonal information: against dense blocks, brute-force greedy and the full problem."""
+
+import numpy as np
+import pytest
+
+import firal
+from firal.selection.block_diagonal import block_greedy, prepare_blocks
+from firal.selection.penalized import LARGEST_FULL, select_penalized
+from firal.selection.relaxation import solve
+from firal.selection.working_set import solve_on_working_set
+
+
+def instance(seed=0, m=14, d=3, c=4, n0=2):
+    rng = np.random.default_rng(seed)
+    theta = rng.normal(size=(c - 1, d))
+    return rng.normal(size=(m, d)), rng.normal(size=(n0, d)), theta
+
+
+def dense(pool, labeled, theta, budget, ridge):
+    """Blocks g_ik x x^T of every point (m, c, d, d), H_p, and labeled information with penalty."""
+    d, c = pool.shape[1], len(theta) + 1
+
+    def each(X):
+        p = firal.probabilities(X, theta)
+        return np.einsum("ik,ia,ib->ikab", p * (1 - p), X, X)
+
+    H, n = each(pool), len(labeled) + budget
+    start = each(labeled).sum(axis=0) + n * ridge * (1 - 1 / c) * np.eye(d)
+    return H, H.mean(axis=0), start
+
+
+def value(H, H_p, start, rows):
+    S = start + H[list(rows)].sum(axis=0)
+    return sum(np.trace(np.linalg.solve(a, b)) for a, b in zip(S, H_p, strict=True))
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_greedy_steps_are_the_best_single_changes(seed):
+    pool, labeled, theta = instance(seed)
+    H, H_p, start = dense(pool, labeled, theta, 3, 0.02)
+    added = []
+    for _ in range(6):
+        rest = [i for i in range(len(pool)) if i not in added]
+        added.append(min(rest, key=lambda i: value(H, H_p, start, [*added, i])))
+    left = list(added)
+    while len(left) > 3:
+        left.remove(min(left, key=lambda i: value(H, H_p, start, [j for j in left if j != i])))
+    problem = prepare_blocks(pool, labeled, theta, 3, ridge=0.02)
+    watched = []
+    forward, kept = block_greedy(problem, lambda i, decrease: watched.append((i, decrease)))
+    assert forward.tolist() == added[:3] and sorted(kept) == sorted(left)
+    assert [i for i, _ in watched] == added
+    for step, (i, decrease) in enumerate(watched):
+        before = value(H, H_p, start, added[:step])
+        after = value(H, H_p, start, [*added[:step], i])
+        assert decrease[i] == pytest.approx(before - after, rel=1e-8)
+    found = firal.select(pool, labeled, theta, 3, ridge=0.02, structure="block-diagonal")
+    least = min(value(H, H_p, start, forward), value(H, H_p, start, kept))
+    assert found.objective == pytest.approx(least, rel=1e-9)
+
+
+@pytest.mark.parametrize("capped", [True, False])
+def test_relaxed_weights_and_their_certificate(capped):
+    pool, labeled, theta = instance(3, m=2500)
+    problem = prepare_blocks(pool, labeled, theta, 20, ridge=0.01)
+    full = solve(problem, capped, "multiplicative", 1e-4, 3000)
+    found = solve_on_working_set(problem, capped, 0.01, 1000)
+    H, H_p, start = dense(pool, labeled, theta, 20, 0.01)
+    S = start + np.tensordot(found.z, H, axes=1)
+    f = sum(np.trace(np.linalg.solve(a, b)) for a, b in zip(S, H_p, strict=True))
+    assert found.objective == pytest.approx(f, rel=1e-9)
+    assert found.objective * (1 - found.gap) <= full.objective * (1 + 1e-12)
+    assert full.objective * (1 - full.gap) <= found.objective and found.gap <= 0.01
+    # no greedy choice beats the certificate
+    picked = firal.select(pool, labeled, theta, 20, ridge=0.01, structure="block-diagonal")
+    assert picked.objective >= found.objective * (1 - found.gap) and picked.ratio < 2
+    assert picked.objective <= picked.relaxation.objective / picked.lambda_min * (1 + 1e-9)
+
+
+def test_before_the_first_label_it_is_the_full_problem():
+    pool, labeled, _ = instance(4, m=40)
+    theta = np.zeros((3, 3))
+    full = firal.select(pool, labeled, theta, 5, ridge=0.01, rounding="greedy")
+    blocks = firal.select(pool, labeled, theta, 5, ridge=0.01, structure="block-diagonal")
+    assert blocks.indices.tolist() == full.indices.tolist()
+    assert blocks.objective == pytest.approx(full.objective * 4 / 3, rel=1e-9)  # c / (c - 1)
+
+
+def test_renaming_the_classes_changes_nothing():
+    pool, labeled, theta = instance(5, m=60)
+    p, p0 = firal.probabilities(pool, theta), firal.probabilities(labeled, theta)
+    order = [2, 0, 3, 1]
+    options = dict(ridge=0.01, structure="block-diagonal")
+    one = firal.select(pool, labeled, None, 5, probabilities=(p, p0), **options)
+    two = firal.select(pool, labeled, None, 5, probabilities=(p[:, order], p0[:, order]), **options)
+    assert one.indices.tolist() == two.indices.tolist()
+
+
+def test_many_classes_take_the_blocks():
+    rng = np.random.default_rng(0)
+    c, d = 80, 20
+    assert d * (c - 1) > LARGEST_FULL
+    pool, theta = rng.normal(size=(300, d)), rng.normal(size=(c - 1, d)) / 3
+    found = select_penalized(pool, pool[:5], theta, 6, np.random.default_rng(0), clusters=0)
+    same = firal.select(pool, pool[:5], theta, 6, ridge=0.01, structure="block-diagonal", tol=0.1)
+    assert found.indices.tolist() == same.indices.tolist()
+
+
+def test_what_is_refused():
+    pool, labeled, theta = instance()
+    with pytest.raises(ValueError, match='ridge must be a finite number > 0|must be "ftrl"'):
+        firal.select(pool, labeled, theta, 2, structure="block-diagonal")
+    with pytest.raises(ValueError, match='rounding must be "greedy" with blocks'):
+        firal.select(
+            pool, labeled, theta, 2, ridge=0.1, structure="block-diagonal", rounding="ftrl"
+        )
+    with pytest.raises(ValueError, match="structure must be one of"):
+        firal.select(pool, labeled, theta, 2, structure="diagonal")
+    with pytest.raises(ValueError, match="must fit in 8 GiB, got"):
+        prepare_blocks(np.ones((2, 3000)), None, np.zeros((199, 3000)), 1, ridge=0.1)
