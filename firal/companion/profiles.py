@@ -17,7 +17,7 @@ PROFILES = ("smoke", "book", "paper")
 DATA = {"e12": "mnist60k", "e13": "cifar10", "e14": "imagenet50"}
 
 # notebook -> profile of the committed outputs, where it is not ``book``
-STORED = {"e14": "paper"}
+STORED = {"e14": "paper", "e17": "paper", "e18": "paper"}
 
 # notebook -> what it reads: other notebooks (their stored outputs), and files of the repository.
 # ``stored`` refuses to read anything else. Changed inputs make a notebook stale, and inputs are
@@ -26,6 +26,8 @@ INPUTS = {
     "e11": ("e10",),
     "e14": ("notebooks/data/e14_imagenet50.npz",),
     "e16": ("e12", "e13", "e14"),
+    "e17": ("notebooks/data/e17_penalized.npz",),
+    "e18": ("notebooks/data/e18_tables.npz", "notebooks/data/halves.json"),
     "t16": ("benchmarks/cost.csv",),
 }
 
@@ -258,6 +260,28 @@ SIZES = {
         "bought": (10, 40, 40),
     },
     "e16": {},  # reads what e12, e13 and e14 hold
+    "e17": {
+        "seed": (0, 0, 0),
+        "pools": (("digits",), ("digits",), ("digits", "mnist", "mnist60k", "cifar10")),
+        "dim": (8, 20, 20),
+        "per_class": (30, 300, 300),
+        "batch": (10, 10, 10),
+        "trials": (2, 4, 20),
+        "rounds": (3, 3, 9),
+        "long_trials": (2, 2, 12),
+        "long_rounds": (3, 5, 19),
+        "soft_trials": (2, 2, 20),
+        "rounding_trials": (2, 2, 8),
+        "complete": (False, False, False),
+    },
+    "e18": {
+        "seed": (0, 0, 0),
+        "points": (60, 200, 500),
+        "starts": (2, 4, 20),
+        "large_starts": (2, 2, 8),
+        "ablation_starts": (2, 2, 12),
+        "complete": (False, False, False),
+    },
     "u02": {
         "seed": (0, 0, 0),
         "pool_seed": (1, 1, 1),

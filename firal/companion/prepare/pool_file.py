@@ -5,8 +5,11 @@ The command behind it::
     python -m firal.companion.prepare NAME [--images FOLDER] [--features SPEC]
                                  [--kind KIND] [--seed SEED] [--per-class N]
 
-Four steps: read the images, compute features (raw pixels for MNIST), embed them by Algorithm 3
-with the paper's 256 neighbors, write the file and its checksum.
+The name ``tables`` has no options: it downloads the package of tables
+(``firal.companion.prepare.tables``).
+
+For a pool there are four steps: read the images, compute features (raw pixels for MNIST), embed
+them by Algorithm 3 with the paper's 256 neighbors, write the file and its checksum.
 Unfinished work is in the folder ``NAME.work`` beside the file. Interrupted commands resume: run the
 same command again. Exit code: 0 done, 1 failed, 2 wrong arguments, 130 interrupted.
 """
@@ -26,6 +29,7 @@ import numpy as np
 from firal.common.progress import reporter
 from firal.companion.prepare.features import checked, dino_resnet50, plugin
 from firal.companion.prepare.images import OPENML, download, from_arrays, from_folder
+from firal.companion.prepare.tables import download as download_tables
 from firal.data.datasets import PAPER_NEIGHBORS
 from firal.data.embedding import spectral_embedding
 from firal.data.files import MANIFEST, read_npy, read_npz, sha256, verified_sha256
@@ -57,7 +61,8 @@ def main(argv=None):
     """The command; returns its exit code."""
     parser = argparse.ArgumentParser(prog="python -m firal.companion.prepare", description=__doc__)
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
-    parser.add_argument("name", choices=RECIPES, metavar="NAME", help=", ".join(RECIPES))
+    names = (*RECIPES, "tables")
+    parser.add_argument("name", choices=names, metavar="NAME", help=", ".join(names))
     parser.add_argument("--images", help="folder with one sub-folder of images per class")
     parser.add_argument("--features", help="module:function, or a .npy with one row per image")
     parser.add_argument("--kind", choices=PREPARED["cifar10"], help="of --features")
@@ -65,7 +70,10 @@ def main(argv=None):
     parser.add_argument("--per-class", type=int, help="images per class (default: all)")
     options = parser.parse_args(argv)
     try:
-        make_pool_file(**vars(options), progress=True)
+        if options.name == "tables":
+            print(_tables(options))
+        else:
+            make_pool_file(**vars(options), progress=True)
     except KeyboardInterrupt:
         print("\ninterrupted: run the same command again to resume", file=sys.stderr)
         return 130
@@ -73,6 +81,14 @@ def main(argv=None):
         print(f"error: {error}", file=sys.stderr)
         return 1
     return 0
+
+
+def _tables(options):
+    """Download the tables; ValueError if options were given that they do not have."""
+    given = [key for key in ("images", "features", "kind", "per_class") if getattr(options, key)]
+    if given or options.seed:
+        raise ValueError("tables are downloaded as they are: give no other option")
+    return download_tables()
 
 
 def make_pool_file(
