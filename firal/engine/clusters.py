@@ -99,7 +99,9 @@ def nearest_center(points: np.ndarray, centers: np.ndarray) -> np.ndarray:
     [0, 0, 1]
     """
     out = np.empty(len(points), dtype=np.intp)
+    origin = centers[0]  # any point near them: squares of large numbers would not tell them apart
+    centers = centers - origin
     half = np.sum(centers**2, axis=1) / 2
     for block in pool_blocks(len(points), 8 * len(centers), BLOCK_BYTES):
-        out[block] = np.argmin(half - points[block] @ centers.T, axis=1)
+        out[block] = np.argmin(half - (points[block] - origin) @ centers.T, axis=1)
     return out

@@ -1,0 +1,95 @@
+"""Clusters: centers, and which point is in which, against brute force."""
+
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from firal.engine import clusters
+from firal.engine.clusters import cluster_centers, nearest_center
+
+
+@pytest.fixture(autouse=True)
+def small_blocks(monkeypatch):
+    monkeypatch.setattr(clusters, "BLOCK_BYTES", 200)  # a few rows per block
+
+
+def brute(points, centers):
+    """The first of the nearest centers, point by point, in exact arithmetic for whole numbers."""
+    return [min(range(len(centers)), key=lambda k: sum((x - centers[k]) ** 2)) for x in points]
+
+
+@given(st.integers(0, 10**6), st.integers(0, 30), st.integers(1, 9), st.integers(1, 4))
+def test_nearest_center_against_brute_force(seed, n, k, d):
+    rng = np.random.default_rng(seed)
+    points, centers = rng.normal(size=(n, d)), 2 * rng.normal(size=(k, d))
+    assert nearest_center(points, centers).tolist() == brute(points, centers)
+
+
+@given(st.integers(0, 10**6), st.integers(2, 9))
+def test_the_lowest_of_equals(seed, k):
+    """Whole numbers: many ties, equal centers among them, and no rounding."""
+    rng = np.random.default_rng(seed)
+    points, centers = rng.integers(-3, 4, size=(40, 2)), rng.integers(-3, 4, size=(k, 2))
+    centers[-1] = centers[0]
+    found = nearest_center(points.astype(float), centers.astype(float))
+    assert found.tolist() == brute(points, centers) and not (found == k - 1).any()
+
+
+def test_no_points():
+    found = nearest_center(np.empty((0, 3)), np.ones((2, 3)))
+    assert found.shape == (0,) and found.dtype == np.intp
+    assert nearest_center(np.ones((4, 2)), np.zeros((1, 2))).tolist() == [0] * 4
+
+
+def test_points_far_from_the_origin():
+    rng = np.random.default_rng(0)
+    points, centers = rng.integers(9, size=(50, 2)), rng.integers(9, size=(4, 2))
+    far = nearest_center(points + 1e9, centers + 1e9)
+    assert far.tolist() == brute(points, centers)
+
+
+def test_centers_are_the_means_of_their_points():
+    rng = np.random.default_rng(1)
+    pool = 50.0 * rng.normal(size=(5, 3))[np.arange(60) % 5] + rng.normal(size=(60, 3))
+    for starts in (1, 3):
+        centers = cluster_centers(pool, 5, np.random.default_rng(2), starts)
+        own = nearest_center(pool, centers)
+        for k in range(5):
+            assert np.allclose(centers[k], pool[own == k].mean(axis=0))
+        assert np.unique(own).size == 5
+
+
+def test_what_is_drawn():
+    pool = np.random.default_rng(0).normal(size=(80, 2))
+    rng = np.random.default_rng(3)
+    first = cluster_centers(pool, 6, rng)
+    assert np.array_equal(first, cluster_centers(pool, 6, np.random.default_rng(3)))
+    assert not np.array_equal(first, cluster_centers(pool, 6, rng))
+    other = np.random.default_rng(3)
+    other.integers(2**31, size=2)
+    assert rng.random() == other.random()  # one integer each time
+    with pytest.raises(ValueError, match="rng must be a numpy.random.Generator"):
+        cluster_centers(pool, 6, 3)
+
+
+def test_more_starts_are_never_worse_in_the_mean():
+    pool = np.random.default_rng(0).normal(size=(120, 2))
+
+    def cost(starts, seed):
+        centers = cluster_centers(pool, 9, np.random.default_rng(seed), starts)
+        return np.sum((pool - centers[nearest_center(pool, centers)]) ** 2)
+
+    one, ten = (np.mean([cost(starts, s) for s in range(8)]) for starts in (1, 10))
+    assert ten < one
+
+
+def test_fewer_distinct_points_than_clusters():
+    pool = np.repeat([[0.0, 0.0], [1.0, 2.0]], 4, axis=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        centers = cluster_centers(pool, 5, np.random.default_rng(0))
+    assert centers.shape == (5, 2)
+    assert np.unique(centers, axis=0).tolist() == [[0.0, 0.0], [1.0, 2.0]]
