@@ -24,6 +24,7 @@ METHODS = {
     "var-ratios": ("Var ratios", "#0B3B36", "v"),
     "bait": ("BAIT", "#6A1B9A", "D"),
     "firal": ("FIRAL", "#B3261E", "*"),
+    "firal-ridge": ("Penalized FIRAL", "#2A00F0", "P"),
 }
 
 PRINTED_WIDTH = 102  # 100 characters fit in the PDF, of which pandas spares 2; it breaks at 80

@@ -24,7 +24,7 @@ from firal.model.fitting import fit
 from firal.model.logistic import probabilities
 from firal.selection.ftrl import sparsify
 from firal.selection.relaxation import relax
-from firal.strategies import STRATEGIES
+from firal.strategies import PAPER
 from firal.theory import bounds, designs, gaussian_design
 
 
@@ -133,7 +133,7 @@ def test_regions_are_where_the_class_is_most_probable():
 
 def test_rounds_share_the_start_and_add_a_batch_each():
     pool, labels, runs = play_rounds.compute(0, 2)
-    assert list(runs) == list(STRATEGIES)
+    assert list(runs) == list(PAPER)
     start = runs["random"][0].known[0]
     assert sorted(labels[start]) == [0, 1, 2, 3]
     for trials in runs.values():

@@ -173,3 +173,33 @@ def test_every_strategy_has_its_look():
     from firal.strategies import STRATEGIES
 
     assert set(STRATEGIES) == set(plotting.METHODS)
+    for column in zip(*plotting.METHODS.values(), strict=True):
+        assert len(set(column)) == len(STRATEGIES)
+
+
+# What red-, green- and blue-blind eyes see, in linear RGB: Machado, Oliveira and Fernandes (2009).
+EYES = {
+    "normal": np.eye(3),
+    "red-blind": [[0.1523, 1.0526, -0.2049], [0.1145, 0.7863, 0.0992], [-0.0039, -0.0481, 1.0520]],
+    "green-blind": [[0.3673, 0.8606, -0.2280], [0.2801, 0.6725, 0.0474], [-0.0118, 0.0429, 0.9689]],
+    "blue-blind": [[1.2555, -0.0767, -0.1788], [-0.0784, 0.9308, 0.1476], [0.0047, 0.6914, 0.3039]],
+}
+TO_XYZ = np.array([[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]])
+
+
+def lab(linear):
+    """CIE Lab of linear RGB."""
+    XYZ = np.clip(linear, 0, 1) @ TO_XYZ.T / TO_XYZ.sum(axis=1)
+    f = np.where(XYZ > 0.008856, np.cbrt(XYZ), 7.787 * XYZ + 16 / 116)
+    x, y, z = f.T
+    return np.column_stack([116 * y - 16, 500 * (x - y), 200 * (y - z)])
+
+
+@pytest.mark.parametrize("eyes", EYES)
+def test_colors_differ_for_all_eyes_and_stand_out_on_white(eyes):
+    rgb = np.array([matplotlib.colors.to_rgb(color) for _, color, _ in plotting.METHODS.values()])
+    linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
+    assert np.all(1.05 / (linear @ TO_XYZ[1] + 0.05) >= 3)
+    seen = lab(linear @ np.transpose(EYES[eyes]))
+    apart = np.linalg.norm(seen[:, None] - seen, axis=2) + 1e3 * np.eye(len(seen))
+    assert apart.min() >= 26
