@@ -201,9 +201,7 @@ SIZES = {
         "n_targets": (3, 6, 8),
         "n_test": (4000, 20_000, 50_000),
     },
-    "t16": {
-        "seed": (0, 0, 0),
-    },
+    "t16": {"seed": (0, 0, 0)},
     "e10": {
         "seed": (0, 0, 0),
         "dim": (8, 20, 20),
@@ -264,13 +262,10 @@ SIZES = {
         "seed": (0, 0, 0),
         "pools": (("digits",), ("digits",), ("digits", "mnist", "mnist60k", "cifar10")),
         "dim": (8, 20, 20),
-        "per_class": (30, 300, 300),
-        "batch": (10, 10, 10),
         "trials": (2, 4, 20),
         "rounds": (3, 3, 9),
         "long_trials": (2, 2, 12),
         "long_rounds": (3, 5, 19),
-        "soft_trials": (2, 2, 20),
         "rounding_trials": (2, 2, 8),
         "complete": (False, False, False),
     },
@@ -278,8 +273,6 @@ SIZES = {
         "seed": (0, 0, 0),
         "points": (60, 200, 500),
         "starts": (2, 4, 20),
-        "large_starts": (2, 2, 8),
-        "ablation_starts": (2, 2, 12),
         "complete": (False, False, False),
     },
     "u02": {

@@ -11,11 +11,13 @@ from firal.companion.plotting import METHODS
 from firal.companion.starts import FROM_NOTHING
 from firal.companion.table_runs import difference, interval
 
+PENALIZED = METHODS["firal-ridge"][1:]  # its color and marker
+
 # names that are not strategies of their own: label, color, marker
 BESIDE = {
-    "firal-ridge": ("penalized, from $S_0$", "#00796B", "P"),
+    "firal-ridge": ("penalized, from $S_0$", *PENALIZED),
     FROM_NOTHING: ("penalized, from nothing", "#000000", "X"),
-    "default": ("default", "#000000", "P"),
+    "default": ("default", *PENALIZED),
     "random-0": ("Random, no S0", "#B0B0B0", "o"),
 }
 
