@@ -235,7 +235,8 @@ def _messages_as_lines(quiet):
     """Notes and warnings of the module as one line each on stderr, or not at all."""
 
     def show(message, category, *_, **__):
-        hint = " (--pca)" if issubclass(category, AllPointsTie) else ""
+        reduce = issubclass(category, AllPointsTie) and "Reduce the features" in str(message)
+        hint = " (--pca)" if reduce else ""
         if not quiet:
             print(f"firal: warning: {message}{hint}", file=sys.stderr)
 

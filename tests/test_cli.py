@@ -265,6 +265,15 @@ def test_more_features_than_points_are_warned_about_once(folder, capsys, strateg
     assert code == 0 and rows == [3, 4, 5]
     assert err.count("warning") == 1 and "All points score equally" in err and "--pca" in err
     assert "warning" not in run(capsys, *options, "--pca", 5)[2]
+    options = (*options[:-1], "firal-ridge")  # with a penalty no point is like another
+    assert "warning" not in run(capsys, *options)[2]
+
+
+def test_equal_points_are_warned_about(folder, capsys):
+    np.save("equal.npy", np.full((20, 3), 0.1))
+    code, rows, err = run(capsys, "equal.npy", "--budget", 4)
+    assert code == 0 and rows == [0, 1, 2, 3]
+    assert err.count("warning") == 1 and "all points of the pool have the same features\n" in err
 
 
 @pytest.mark.parametrize(

@@ -75,7 +75,10 @@ def test_the_example_of_the_readme_runs():
     namespace = {}
     exec(example, namespace)
     assert len(namespace["labels"]) == 30
-    assert namespace["batch"].strategy == "firal" and namespace["batch"].selection.relaxation.gap
+    batch = namespace["batch"]
+    assert batch.strategy == "firal-ridge" and batch.theta is not None
+    assert batch.selection.ratio >= 1 and batch.selection.relaxation.gap > 0
+    assert batch.selection.lambda_min > 0  # what the text says of it
 
 
 def test_tracked_files_name_no_machine():

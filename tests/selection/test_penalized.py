@@ -184,8 +184,9 @@ def test_what_changes_nothing(seed):
         (pool, labeled, np.array([-theta[1], theta[0] - theta[1]])),  # another reference class
     )
     for given in same:
-        rows = select_penalized(*given, 5, seeded(seed)).indices
-        assert rows.tolist() == found.indices.tolist()
+        other = select_penalized(*given, 5, seeded(seed))
+        assert other.indices.tolist() == found.indices.tolist()
+        assert other.objective == pytest.approx(found.objective, rel=1e-8)
     # other units for all columns, and the penalty in these units
     scaled = select_penalized(
         1e3 * pool, 1e3 * labeled, theta / 1e3, 5, seeded(seed), ridge=0.01 * 1e6
