@@ -1,21 +1,13 @@
 """Features and labels in, the next batch out: the one path of every door.
 
 :func:`next_batch` does all of it: labels to classes, columns to features, a ridge regression on
-the labeled points, a strategy on the others. The command ``firal select`` calls it. The
-scikit-activeml strategies and the loop of rounds call its parts, so the same data give the same
-picks whichever door is used.
+the labeled points, a strategy on the others. The command calls it; the scikit-activeml strategies
+and the loop of rounds call its parts, so the same data give the same picks whichever door is used.
 
-**The default**, "firal-ridge", has the penalty of the fit in its design
-(:mod:`firal.selection.penalized`). It needs no labels to begin with, and it treats all classes
-alike: renaming them changes nothing. Its ridge is 0.01 on features of mean square 1.
-
-**The strategies of the paper** get a theta that is fitted with the ridge ``RIDGE``. With one label
-per class the labels are separable, and logistic regression without a penalty has no minimizer. Any
-ridge > 0 gives one, so there is no smallest. ``RIDGE`` is small against the data, and keeps the
-probabilities away from 0 and 1, where all information vanishes. Without two classes among the
-labels there is nothing to fit: the points nearest to the centers of ``budget`` clusters are picked
-then, and ``Batch.note`` says so.
-
+The default, "firal-ridge" (:mod:`firal.selection.penalized`), needs no labels to begin with. The
+strategies of the paper get a theta fitted with the ridge ``RIDGE``, which is small against features
+of mean square 1 and keeps the probabilities away from 0 and 1. Without labels of two classes there
+is nothing to fit: K-means picks in their place then, and ``Batch.note`` says so.
 What is going on is logged to the logger "firal" at level INFO.
 """
 

@@ -46,7 +46,6 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from firal.common import checks
-from firal.engine.clusters import cluster_centers, nearest_distinct
 from firal.engine.scaling import feature_map
 from firal.model.fitting import fit
 from firal.model.from_sklearn import theta_from_sklearn
@@ -55,6 +54,7 @@ from firal.selection import penalized
 from firal.selection.bait import bait
 from firal.selection.end_to_end import select
 from firal.selection.ftrl import sparsify
+from firal.skactiveml_utilities import cold_start, largest_at_pick, watched
 
 try:
     from skactiveml.base import SingleAnnotatorPoolQueryStrategy, SkactivemlClassifier
@@ -153,13 +153,13 @@ class _InformationStrategy(SingleAnnotatorPoolQueryStrategy):
             model = self._model(X, y, clf, fit_clf, batch_size)
             if model is None:
                 Z = feature_map(table, robust=True).apply(pool)
-                picks, worth = _cold_start(Z, batch_size, self._generator())
+                picks, worth = cold_start(Z, batch_size, self._generator())
             else:
                 picks, worth = self._pick(model, pool, batch_size, return_utilities)
         if not return_utilities:
             return rows[picks]
         utilities = np.full((batch_size, width), np.nan)
-        utilities[:, rows] = _largest_at_pick(worth, picks)
+        utilities[:, rows] = largest_at_pick(worth, picks)
         return rows[picks], utilities
 
     def _generator(self):
@@ -234,7 +234,7 @@ class FIRAL(_InformationStrategy):
                 *problem, budget, rng, ridge=self.ridge, watch=watch
             ).indices
 
-        return _watched(run, with_worth)
+        return watched(run, with_worth)
 
 
 class PaperFIRAL(_InformationStrategy):
@@ -307,24 +307,9 @@ class BAIT(_InformationStrategy):
 
     def _pick(self, model, samples, budget, with_worth):
         problem = model.features(samples), model.labeled, model.theta
-        return _watched(
+        return watched(
             lambda watch: bait(*problem, budget, prior=self.prior, watch=watch), with_worth
         )
-
-
-def _watched(run, with_worth):
-    """Picks of ``run(watch)``, and the decreases when they were added, or None."""
-    if not with_worth:
-        return run(None), None
-    added, steps = [], []
-
-    def watch(row, decrease):
-        decrease[added] = 0.0  # adding a point of the set again leaves the set as it is
-        added.append(row)
-        steps.append(decrease)
-
-    picks = run(watch)
-    return picks, np.array([steps[added.index(row)] for row in picks])
 
 
 def _refuse_negative_rows(candidates):
@@ -370,20 +355,3 @@ def _has_logistic_regression(clf):
         return False
     model = clf.estimator[-1] if isinstance(clf.estimator, Pipeline) else clf.estimator
     return isinstance(model, LogisticRegression)
-
-
-def _cold_start(Z, batch_size, rng):
-    """The points nearest to cluster centers, and minus the distance of every point to each."""
-    centers = cluster_centers(Z, batch_size, rng)
-    worth = np.array([-np.linalg.norm(Z - center, axis=1) for center in centers])
-    return nearest_distinct(Z, centers), worth
-
-
-def _largest_at_pick(worth, picks):
-    """NaN at what earlier rows picked; among equals to rounding, the pick becomes the largest."""
-    worth = np.array(worth, dtype=np.float64)
-    for step, row in enumerate(picks):
-        worth[step, picks[:step]] = np.nan
-        if np.nanargmax(worth[step]) != row:
-            worth[step, row] = np.nextafter(np.nanmax(worth[step]), np.inf)
-    return worth

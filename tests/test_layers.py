@@ -23,7 +23,7 @@ LAYERS = (
     {"theory"},
     {"data"},
     {"firal"},
-    {"cli", "cli_options", "skactiveml", "__main__"},
+    {"cli", "cli_options", "skactiveml", "skactiveml_utilities", "__main__"},
     {"companion"},
 )
 
@@ -41,7 +41,7 @@ PACKAGES = {
 EXTRAS = {"firal.skactiveml": {"skactiveml"}, "firal.companion": {"notebook"}}
 INSIDE_FUNCTIONS = {"firal.data.cells": {"parquet"}, "firal.companion.prepare": {"features"}}
 
-LONGEST = 350  # lines of a file; about 250 is the aim
+LONGEST = 370  # lines of a file, half of which is documentation; about 250 is the aim
 
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf8"))
 

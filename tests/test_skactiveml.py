@@ -34,7 +34,7 @@ skactiveml = pytest.importorskip("skactiveml", reason="scikit-activeml is not in
 
 from skactiveml.classifier import ParzenWindowClassifier, SklearnClassifier  # noqa: E402
 
-from firal.skactiveml import BAIT, FIRAL, PaperFIRAL, _largest_at_pick  # noqa: E402
+from firal.skactiveml import BAIT, FIRAL, PaperFIRAL, largest_at_pick  # noqa: E402
 
 ALL = pytest.mark.parametrize("strategy", [FIRAL, PaperFIRAL, BAIT])
 PAPER = pytest.mark.parametrize("strategy", [PaperFIRAL, BAIT])
@@ -500,7 +500,7 @@ def test_without_scikit_activeml_there_is_one_clear_error_and_firal_still_import
 
 def test_points_that_are_equal_to_rounding_do_not_hide_the_pick():
     above = 1 + 1e-12  # the lowest row of a tie is picked, and rounding may favor another
-    found = _largest_at_pick([[0.5, 1.0, above], [0.5, 9.0, 0.7]], np.array([1, 2]))
+    found = largest_at_pick([[0.5, 1.0, above], [0.5, 9.0, 0.7]], np.array([1, 2]))
     assert np.nanargmax(found, axis=1).tolist() == [1, 2]
     np.testing.assert_allclose(found, [[0.5, 1.0, 1.0], [0.5, np.nan, 0.7]], rtol=1e-11)
 
