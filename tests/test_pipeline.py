@@ -180,8 +180,11 @@ def test_what_a_batch_of_the_default_holds(ridge):
     want = select_penalized(features[free], features[known], theta, 4, rng, ridge=r)
     assert batch.rows.tolist() == free[want.indices].tolist()
     assert batch.selection.objective == pytest.approx(want.objective)
-    assert batch.selection.relaxation.gap <= GAP
-    assert 1 <= batch.selection.ratio < 3
+    relaxation = batch.selection.relaxation
+    least = relaxation.objective * (1 - relaxation.gap)
+    assert relaxation.gap <= GAP and relaxation.converged
+    assert batch.selection.ratio == pytest.approx(batch.selection.objective / least)
+    assert batch.selection.ratio >= 1
 
 
 @pytest.mark.parametrize("seed", range(5))

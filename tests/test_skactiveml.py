@@ -136,6 +136,26 @@ def test_any_other_classifier_gets_a_ridge_regression(strategy, clf):
     assert not np.array_equal(soft, expected)
 
 
+def test_the_fit_of_penalized_firal_has_the_total_penalty_after_the_batch():
+    """Seen in the first utilities, which change with theta even where the picks do not."""
+    X, y = iris()
+    unlabeled = np.flatnonzero(np.isnan(y))
+    Z, first = with_ones(robust(X)), []
+    theta = own_fit(FIRAL, Z[FIRST], SPECIES[FIRST], 5)
+    select_penalized(
+        Z[unlabeled],
+        Z[FIRST],
+        theta,
+        5,
+        np.random.default_rng(0),
+        watch=lambda row, decrease: first.append((row, decrease.copy())),
+    )
+    clf = ParzenWindowClassifier(classes=[0, 1, 2])
+    _, utilities = FIRAL(random_state=0).query(X, y, clf, batch_size=5, return_utilities=True)
+    assert np.nanargmax(utilities[0]) == unlabeled[first[0][0]]
+    np.testing.assert_allclose(utilities[0, unlabeled], first[0][1], rtol=1e-6)
+
+
 @ALL
 def test_a_class_without_a_label_takes_part_if_the_classifier_names_it(strategy):
     X, y = iris([0, 20, 60, 80])
