@@ -10,13 +10,15 @@ d (c-1). The blocks of the symmetric penalty are n ridge (1 - 1/c) I. The proble
 The authors of FIRAL use the same blocks in the rounding of their follow-up (Approx-FIRAL, 2024).
 
 **Greedy steps are cheap.** A point changes every block by a matrix of rank one. With
-W_k = M_k^{-1}, q1_ik = x_i^T W_k x_i and q2_ik = x_i^T W_k H_pk W_k x_i, adding point i lowers f by
-sum_k g_ik q2_ik / (1 + g_ik q1_ik). When point j comes (sign 1) or goes (sign -1), let v = W_k x_j,
-u = W_k H_pk v and s = sign g_jk / (1 + sign g_jk x_j^T v). Then W_k loses s v v^T, and ::
+W_k = M_k^{-1}, B_k = W_k H_pk W_k, q1_ik = x_i^T W_k x_i and q2_ik = x_i^T B_k x_i, adding point i
+lowers f by sum_k g_ik q2_ik / (1 + g_ik q1_ik). When point j comes (sign 1) or goes (sign -1), let
+v = W_k x_j, u = B_k x_j and s = sign g_jk / (1 + sign g_jk x_j^T v). Then W_k loses s v v^T, B_k
+loses s (v u^T + u v^T) - s^2 (x_j^T u) v v^T, and ::
 
-    q1_i -= s (x_i^T v)^2,    q2_i -= 2 s (x_i^T v)(x_i^T u) - s^2 (v^T H_pk v) (x_i^T v)^2,
+    q1_i -= s (x_i^T v)^2,    q2_i -= 2 s (x_i^T v)(x_i^T u) - s^2 (x_j^T u) (x_i^T v)^2,
 
-so a step costs 2 m c d multiply-adds for the pool, one product of X with 2 c vectors.
+so a step costs 2 m c d multiply-adds for the pool, one product of X with 2 c vectors. Columns that
+are indicators of groups, as those of clusters, cost next to nothing (``block_rows``).
 """
 
 from __future__ import annotations
@@ -29,6 +31,7 @@ from numpy.typing import ArrayLike
 from scipy import linalg
 
 from firal.common import checks
+from firal.selection.block_rows import GroupedRows, blocks, grouped, product, quadratic
 from firal.selection.coordinates import require_strong_ridge
 from firal.selection.ftrl import Selection
 from firal.selection.probabilities import class_probabilities
@@ -42,7 +45,7 @@ class BlockProblem(NamedTuple):
 
     Attributes
     ----------
-    X : np.ndarray of shape (m, d)
+    X : np.ndarray or GroupedRows of shape (m, d)
         Pool.
     g : np.ndarray of shape (m, c)
         p (1 - p) of every point and class.
@@ -54,7 +57,7 @@ class BlockProblem(NamedTuple):
         Number of points to pick.
     """
 
-    X: np.ndarray
+    X: np.ndarray | GroupedRows
     g: np.ndarray
     labeled_information: np.ndarray
     mean_information: np.ndarray
@@ -123,42 +126,6 @@ class BlockProblem(NamedTuple):
         return np.einsum("ik,ik->i", self.g, quadratic(self.X, M))
 
 
-def blocks(X: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """Weighted sums of x x^T, one per class.
-
-    Parameters
-    ----------
-    X : np.ndarray of shape (n, d)
-        Points; may be empty.
-    weights : np.ndarray of shape (n, c)
-        Weights.
-
-    Returns
-    -------
-    np.ndarray of shape (c, d, d)
-        ``sum_i weights_ik x_i x_i^T``.
-    """
-    return np.stack([(X * w[:, None]).T @ X for w in weights.T])
-
-
-def quadratic(X: np.ndarray, M: np.ndarray) -> np.ndarray:
-    """Quadratic forms of all points with every block.
-
-    Parameters
-    ----------
-    X : np.ndarray of shape (n, d)
-        Points.
-    M : np.ndarray of shape (c, d, d)
-        Symmetric blocks.
-
-    Returns
-    -------
-    np.ndarray of shape (n, c)
-        ``x_i^T M_k x_i``.
-    """
-    return np.stack([np.einsum("ij,ij->i", X @ block, X) for block in M], axis=1)
-
-
 def prepare_blocks(
     pool: ArrayLike,
     labeled: ArrayLike | None,
@@ -210,7 +177,8 @@ def prepare_blocks(
     g = p * (1 - p)
     known = blocks(labeled, p0 * (1 - p0))
     known[:, np.arange(d), np.arange(d)] += (len(labeled) + budget) * ridge * (1 - 1 / c)
-    return BlockProblem(pool, g, known, blocks(pool, g) / m, budget)
+    X = grouped(pool)
+    return BlockProblem(X, g, known, blocks(X, g) / m, budget)
 
 
 def block_greedy(
@@ -238,11 +206,12 @@ def block_greedy(
 
     Notes
     -----
-    Cost per step: 2 m c d multiply-adds for the pool, and 3 c d^2 for the blocks.
+    Cost of step t: 2 m c d multiply-adds for the pool, at most 2 c d^2 for the blocks, and 5 t c d.
+    Memory: 2 c d (d + 2 budget).
     """
-    state = _Greedy(problem)
     m, b = len(problem.X), problem.budget
     steps, added = min(2 * b, m), []
+    state = _Greedy(problem, steps)
     allowed = np.ones(m, dtype=bool)
     # 1. Forward: add the point that lowers f most.
     for step in range(steps):
@@ -260,7 +229,7 @@ def block_greedy(
     chosen = np.zeros(m)
     chosen[added] = 1
     known = problem.total_information(chosen)
-    state = _Greedy(problem.restricted(added)._replace(labeled_information=known))
+    state = _Greedy(problem.restricted(added)._replace(labeled_information=known), steps - b)
     left = list(range(steps))
     while len(left) > b:
         loss = np.maximum(state.change_of_f(-1)[left], 0)  # rounding may leave it below
@@ -299,13 +268,21 @@ def picked(problem: BlockProblem, rows: np.ndarray, Sigma: np.ndarray) -> Select
 
 
 class _Greedy:
-    """W_k, and the quadratic forms of all points, kept current while points come and go."""
+    """The quadratic forms of all points, kept current while points come and go.
 
-    def __init__(self, problem):
-        self.problem, self.H = problem, problem.mean_information
-        self.W = np.linalg.inv(problem.labeled_information)
-        self.q1 = quadratic(problem.X, self.W)
-        self.q2 = quadratic(problem.X, self.W @ self.H @ self.W)
+    W_k and B_k = W_k H_pk W_k of the start stay as they are. What the moves so far changed is kept
+    as their vectors v and u, so that a move reads the blocks only in the columns that its point
+    has, and writes none.
+    """
+
+    def __init__(self, problem, moves):
+        W = np.linalg.inv(problem.labeled_information)
+        B = W @ problem.mean_information @ W
+        c, d = W.shape[:2]
+        self.problem, self.W, self.B, self.moves = problem, W, B, 0
+        self.q1, self.q2 = quadratic(problem.X, W), quadratic(problem.X, B)
+        self.v, self.u = np.empty((c, moves, d)), np.empty((c, moves, d))
+        self.s, self.eta = np.empty((c, moves)), np.empty((c, moves))
 
     def change_of_f(self, sign):
         """How much f falls when a point comes (1), or rises when it goes (-1); all points (m,)."""
@@ -313,12 +290,20 @@ class _Greedy:
         return np.einsum("ik,ik->i", g, self.q2 / (1 + sign * g * self.q1))
 
     def move(self, j, sign):
-        X, x, g = self.problem.X, self.problem.X[j], self.problem.g[j]
-        v = self.W @ x  # (c, d)
-        Hv = np.einsum("kab,kb->ka", self.H, v)
-        u = np.einsum("kab,kb->ka", self.W, Hv)
-        s = sign * g / (1 + sign * g * (v @ x))
-        Xv, Xu = X @ v.T, X @ u.T
-        self.q2 -= s * Xv * (2 * Xu - s * np.einsum("ka,ka->k", v, Hv) * Xv)
+        X, x, g, t = self.problem.X, self.problem.X[j], self.problem.g[j], self.moves
+        # 1. v = W x and u = B x, with what the moves so far have changed.
+        used = np.flatnonzero(x)
+        columns = used if 2 * used.size < x.size else slice(None)
+        v, u = self.W[:, :, columns] @ x[columns], self.B[:, :, columns] @ x[columns]
+        V, U, s = self.v[:, :t], self.u[:, :t], self.s[:, :t]
+        Vx, Ux = V @ x, U @ x  # (c, t)
+        v -= np.matmul((s * Vx)[:, None], V)[:, 0]
+        u -= np.matmul((s * (Ux - s * self.eta[:, :t] * Vx))[:, None], V)[:, 0]
+        u -= np.matmul((s * Vx)[:, None], U)[:, 0]
+        # 2. The forms of all points.
+        s, eta = sign * g / (1 + sign * g * (v @ x)), u @ x
+        Xv, Xu = product(X, v), product(X, u)
+        self.q2 -= s * Xv * (2 * Xu - s * eta * Xv)
         self.q1 -= s * Xv**2
-        self.W -= s[:, None, None] * v[:, :, None] * v[:, None, :]
+        self.v[:, t], self.u[:, t], self.s[:, t], self.eta[:, t] = v, u, s, eta
+        self.moves += 1

@@ -35,6 +35,7 @@ from firal.selection.ftrl import Selection
 RIDGE = 1e-2  # on features of mean square 1
 CLUSTER_SCALE = 3.0  # size of a cluster's indicator, in units of the root mean square of a feature
 LARGEST_SIZE = 600  # with full matrices, cluster effects are left out beyond this order
+LARGEST_FIRST = 150  # the same for the first batch, where blocks lose nothing
 LARGEST_FULL = 1500  # beyond this order the information is block-diagonal
 GAP = 0.1  # of the relaxed problem, which only serves the certificate here
 
@@ -146,6 +147,8 @@ def select_penalized(
     count = min(len(labeled) + budget, 2 * budget, m)
     free = p.shape[1] - 1
     structure = "full" if d * free <= LARGEST_FULL else "block-diagonal"
+    if theta is None and clusters and d + count > LARGEST_FIRST:
+        structure = "block-diagonal"  # the same problem, since all points have one class part
     # 3. Add the indicators of the clusters to the features.
     if clusters and (structure != "full" or (d + count) * free <= LARGEST_SIZE):
         centers = cluster_centers(pool, count, rng, starts=1)

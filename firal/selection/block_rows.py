@@ -1,0 +1,167 @@
+"""Rows whose last columns are indicators of groups: products at the price of the other columns.
+
+Cluster effects append many columns to the features, and a point has one number in them. With d
+columns x before them, the group j of the point and its number s there, ::
+
+    V x' = V_x x + s V_j,      x'^T M x' = x^T M_xx x + 2 s x^T M_xj + s^2 M_jj,
+
+so the columns of the groups cost a look-up, and not a product.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+
+FEWEST = 8  # columns of groups from which on they are worth the trouble
+
+
+@dataclass(frozen=True)
+class GroupedRows:
+    """Points with columns x, followed by columns of which each point has at most one.
+
+    Attributes
+    ----------
+    x : np.ndarray of shape (m, d)
+        The columns before those of the groups.
+    group : np.ndarray of shape (m,)
+        Which column of the groups a point has.
+    size : np.ndarray of shape (m,)
+        Its number there; may be 0.
+    count : int
+        Number of columns of the groups.
+    """
+
+    x: np.ndarray
+    group: np.ndarray
+    size: np.ndarray
+    count: int
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Of the rows written out."""
+        return len(self.x), self.x.shape[1] + self.count
+
+    def __len__(self) -> int:
+        return len(self.x)
+
+    def __getitem__(self, rows) -> GroupedRows | np.ndarray:
+        """Some of the points; a single one is written out."""
+        if np.ndim(rows) == 0 and not isinstance(rows, slice):
+            tail = np.zeros(self.count)
+            tail[self.group[rows]] = self.size[rows]
+            return np.concatenate([self.x[rows], tail])
+        return GroupedRows(self.x[rows], self.group[rows], self.size[rows], self.count)
+
+
+def grouped(X: np.ndarray) -> np.ndarray | GroupedRows:
+    """Find columns of groups at the end of a table.
+
+    Parameters
+    ----------
+    X : np.ndarray of shape (m, d)
+        Points.
+
+    Returns
+    -------
+    GroupedRows or np.ndarray
+        The same points; X itself if fewer than ``FEWEST`` of its last columns have at most one
+        number in every row.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rows = grouped(np.hstack([np.ones((20, 2)), np.eye(20)]))
+    >>> rows.x.shape, rows.count
+    ((20, 1), 21)
+    """
+    # numbers of every row in the last 1, 2, .. columns
+    filled = np.cumsum((X != 0)[:, ::-1], axis=1)
+    count = int(np.sum(filled.max(axis=0, initial=0) <= 1))
+    if count < FEWEST:
+        return X
+    d = X.shape[1] - count
+    tail = X[:, d:]
+    group = np.argmax(tail != 0, axis=1)
+    return GroupedRows(np.ascontiguousarray(X[:, :d]), group, tail[np.arange(len(X)), group], count)
+
+
+def product(X: np.ndarray | GroupedRows, V: np.ndarray) -> np.ndarray:
+    """Inner products of all points with some vectors.
+
+    Parameters
+    ----------
+    X : np.ndarray or GroupedRows of shape (m, d)
+        Points.
+    V : np.ndarray of shape (k, d)
+        Vectors.
+
+    Returns
+    -------
+    np.ndarray of shape (m, k)
+        ``x_i^T v_j``. Cost: m k times the columns that are no groups.
+    """
+    if isinstance(X, np.ndarray):
+        return X @ V.T
+    d = X.x.shape[1]
+    out = X.x @ V[:, :d].T
+    out += X.size[:, None] * V[:, d:].T[X.group]
+    return out
+
+
+def blocks(X: np.ndarray | GroupedRows, weights: np.ndarray) -> np.ndarray:
+    """Weighted sums of x x^T, one per class.
+
+    Parameters
+    ----------
+    X : np.ndarray or GroupedRows of shape (m, d)
+        Points; may be empty.
+    weights : np.ndarray of shape (m, c)
+        Weights.
+
+    Returns
+    -------
+    np.ndarray of shape (c, d, d)
+        ``sum_i weights_ik x_i x_i^T``.
+    """
+    if isinstance(X, np.ndarray):
+        return np.stack([(X * w[:, None]).T @ X for w in weights.T])
+    m, d = X.x.shape
+    tail = sparse.csr_array((X.size, (np.arange(m), X.group)), shape=(m, X.count))
+    out = np.zeros((weights.shape[1], d + X.count, d + X.count))
+    diagonal = np.arange(d, d + X.count)
+    for block, w in zip(out, weights.T, strict=True):
+        weighted = X.x * w[:, None]
+        block[:d, :d] = weighted.T @ X.x
+        block[d:, :d] = tail.T @ weighted
+        block[:d, d:] = block[d:, :d].T
+        block[diagonal, diagonal] = np.bincount(X.group, w * X.size**2, X.count)
+    return out
+
+
+def quadratic(X: np.ndarray | GroupedRows, M: np.ndarray) -> np.ndarray:
+    """Quadratic forms of all points with every block.
+
+    Parameters
+    ----------
+    X : np.ndarray or GroupedRows of shape (m, d)
+        Points.
+    M : np.ndarray of shape (c, d, d)
+        Symmetric blocks.
+
+    Returns
+    -------
+    np.ndarray of shape (m, c)
+        ``x_i^T M_k x_i``.
+    """
+    if isinstance(X, np.ndarray):
+        return np.stack([np.einsum("ij,ij->i", X @ block, X) for block in M], axis=1)
+    d, out = X.x.shape[1], np.empty((len(X), len(M)))
+    for k, block in enumerate(M):
+        mixed = X.x @ block[:d, :d]
+        mixed += 2 * X.size[:, None] * block[d:, :d][X.group]
+        own = block.diagonal()[d:][X.group]
+        out[:, k] = np.einsum("ij,ij->i", mixed, X.x) + X.size**2 * own
+    return out

@@ -1,0 +1,63 @@
+"""Rows with columns of groups: every product against the same rows written out."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import firal
+from firal.selection.block_diagonal import block_greedy, prepare_blocks
+from firal.selection.block_rows import FEWEST, GroupedRows, blocks, grouped, product, quadratic
+
+
+def with_groups(seed, m, d, count, empty=0.2):
+    """(m, d + count): numbers, then at most one number per row; some rows have none."""
+    rng = np.random.default_rng(seed)
+    X = np.hstack([rng.normal(size=(m, d)), np.zeros((m, count))])
+    has = rng.random(m) > empty
+    X[has, d + rng.integers(count, size=has.sum())] = rng.normal(size=has.sum())
+    return X
+
+
+@settings(deadline=None, max_examples=40)
+@given(st.integers(0, 999), st.integers(1, 12), st.integers(1, 4), st.integers(FEWEST, 15))
+def test_products_are_those_of_the_rows_written_out(seed, m, d, count):
+    X, rng = with_groups(seed, m, d, count), np.random.default_rng(seed)
+    rows = grouped(X)
+    assert isinstance(rows, GroupedRows) and rows.shape == X.shape and len(rows) == m
+    assert rows.count >= count
+    V, weights = rng.normal(size=(3, X.shape[1])), rng.random((m, 2))
+    M = rng.normal(size=(2, X.shape[1], X.shape[1]))
+    M = M + M.transpose(0, 2, 1)
+    np.testing.assert_allclose(product(rows, V), X @ V.T, atol=1e-12)
+    np.testing.assert_allclose(
+        blocks(rows, weights), np.einsum("ik,ia,ib->kab", weights, X, X), atol=1e-12
+    )
+    np.testing.assert_allclose(quadratic(rows, M), np.einsum("ia,kab,ib->ik", X, M, X), atol=1e-11)
+    np.testing.assert_array_equal(rows[m - 1], X[m - 1])
+    np.testing.assert_array_equal(np.stack([rows[[0, m - 1]][k] for k in (0, 1)]), X[[0, m - 1]])
+
+
+def test_two_numbers_in_a_row_are_no_group():
+    X = with_groups(1, 30, 2, 12, empty=0)
+    X[3, -1] = X[3, -2] = 1.0
+    assert isinstance(grouped(X), np.ndarray)
+    assert grouped(np.ones((5, 4))) is not None and isinstance(
+        grouped(np.ones((5, 20))), np.ndarray
+    )
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_the_picks_are_those_of_the_rows_written_out(seed):
+    X = with_groups(seed, 60, 3, 12, empty=0)
+    p = np.random.default_rng(seed).dirichlet(np.ones(4), size=60)
+    problem = prepare_blocks(X, None, None, 5, ridge=0.02, probabilities=(p, None))
+    assert isinstance(problem.X, GroupedRows)
+    plain = problem._replace(X=X, mean_information=blocks(X, problem.g) / len(X))
+    np.testing.assert_allclose(problem.mean_information, plain.mean_information, atol=1e-13)
+    for one, other in zip(block_greedy(problem), block_greedy(plain), strict=True):
+        assert one.tolist() == other.tolist()
+    found = firal.select(
+        X, None, None, 5, ridge=0.02, probabilities=(p, None), structure="block-diagonal"
+    )
+    assert sorted(found.indices) in [sorted(rows) for rows in block_greedy(plain)]
