@@ -17,7 +17,7 @@ PROFILES = ("smoke", "book", "paper")
 DATA = {"e12": "mnist60k", "e13": "cifar10", "e14": "imagenet50"}
 
 # notebook -> profile of the committed outputs, where it is not ``book``
-STORED = {"e14": "paper", "e17": "paper", "e18": "paper"}
+STORED = {"e14": "paper", "e17": "paper", "e18": "paper", "e20": "paper"}
 
 # notebook -> what it reads: other notebooks (their stored outputs), and files of the repository.
 # ``stored`` refuses to read anything else. Changed inputs make a notebook stale, and inputs are
@@ -28,6 +28,13 @@ INPUTS = {
     "e16": ("e12", "e13", "e14"),
     "e17": ("notebooks/data/e17_penalized.npz",),
     "e18": ("notebooks/data/e18_tables.npz", "notebooks/data/halves.json"),
+    "e20": (
+        "notebooks/data/e20_default.npz",
+        "notebooks/data/e17_penalized.npz",
+        "notebooks/data/e14_imagenet50.npz",
+        "notebooks/data/e18_tables.npz",
+        "notebooks/data/halves.json",
+    ),
     "t16": ("benchmarks/cost.csv",),
 }
 
@@ -264,7 +271,7 @@ SIZES = {
         "dim": (8, 20, 20),
         "trials": (2, 4, 20),
         "rounds": (3, 3, 9),
-        "long_trials": (2, 2, 12),
+        "long_trials": (2, 2, 20),
         "long_rounds": (3, 5, 19),
         "rounding_trials": (2, 2, 8),
         "complete": (False, False, False),
@@ -273,6 +280,19 @@ SIZES = {
         "seed": (0, 0, 0),
         "points": (60, 200, 500),
         "starts": (2, 4, 20),
+        "complete": (False, False, False),
+    },
+    "e20": {
+        "seed": (0, 0, 0),
+        "pools": (
+            ("digits",),
+            ("digits",),
+            ("digits", "mnist60k", "cifar10", "mnist", "cifar10-supervised", "imagenet50")
+            + ("cifar100",),
+        ),
+        "dim": (8, 20, 20),
+        "trials": (2, 4, 20),
+        "rounds": (3, 3, 9),
         "complete": (False, False, False),
     },
     "u02": {

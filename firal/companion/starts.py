@@ -1,7 +1,11 @@
 """Runs of the penalized design beside the paper's protocol: with S0, and from no label at all.
 
-Runs with S0 are those of ``firal.loop.compare``. Three kinds are added here, as ``Round`` lists
+Runs with S0 are those of ``firal.loop.compare``. Four kinds are added here, as ``Round`` lists
 that ``firal.companion.records`` keeps:
+
+* ``default``: ``firal.next_batch`` as a user calls it, from S0 ("default-s0") or from no label
+  ("default-0"). It makes features of its own from the given ones; accuracy is measured by the same
+  classifier on the given features as everywhere.
 
 * ``from_nothing``: "firal-ridge" buys its first batch too. That batch stands in the place of S0, so
   its round 0 has a batch of labels, and the numbers of labels agree with those of the others if a
@@ -21,13 +25,15 @@ import numpy as np
 from firal.companion.records import TOLERANCE, check_runs
 from firal.loop import compare, initial_rows
 from firal.model.fitting import fit
-from firal.pipeline import RIDGE, pick
+from firal.pipeline import RIDGE, next_batch, pick
 from firal.selection.end_to_end import select
 from firal.selection.penalized import RIDGE as DESIGN_RIDGE
 from firal.selection.penalized import fit_ridge
 from firal.trial import Round, accuracy, active_learning
 
 FROM_NOTHING = "firal-ridge-0"
+DEFAULT = ("default-s0", "default-0")
+NO_S0 = (FROM_NOTHING, "default-0")
 SOFTER = ("bait-soft", "firal-soft")
 ROUNDINGS = ("ftrl-lambda", "ftrl", "greedy", "best")
 
@@ -49,19 +55,32 @@ def from_nothing(pool, labels, trial, *, rounds, batch, seed, ridge=RIDGE) -> li
     return [r._replace(strategy=FROM_NOTHING, round=r.round - 1, z=None) for r in run[1:]]
 
 
+def default(pool, labels, name, trial, *, rounds, batch, seed, ridge=RIDGE) -> list[Round]:
+    """One trial of ``firal.next_batch``; "default-0" buys its first batch too, as round 0."""
+    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(trial, 1)))
+    known = initial_rows(labels, seed, trial) if name == "default-s0" else []
+
+    def choose(free, known, budget):
+        answers = {int(row): int(labels[row]) for row in known}
+        found = next_batch(pool, answers or None, budget, rng=rng).rows
+        return np.searchsorted(free, found), np.nan
+
+    return _rounds(pool, labels, name, trial, rounds, batch, known, ridge, choose)
+
+
 def softer(
     pool, labels, strategy, trial, *, rounds, batch, seed, ridge=RIDGE, theta_ridge=DESIGN_RIDGE
 ) -> list[Round]:
     """One trial of "bait-soft" or "firal-soft" from S0; accuracy is measured as everywhere."""
     name = strategy.removesuffix("-soft")
 
-    def choose(free, known, theta, budget):
+    def choose(free, known, budget):
+        c = int(np.max(labels)) + 1
+        theta = fit(pool[known], labels[known], c, theta_ridge, penalty="symmetric").theta
         return pick(pool[free], pool[known], theta, budget, name, None)[0], np.nan
 
-    def theta_of(known, c, budget):
-        return fit(pool[known], labels[known], c, theta_ridge, penalty="symmetric").theta
-
-    return _rounds(pool, labels, strategy, trial, rounds, batch, seed, ridge, theta_of, choose)
+    known = initial_rows(labels, seed, trial)
+    return _rounds(pool, labels, strategy, trial, rounds, batch, known, ridge, choose)
 
 
 def roundings(
@@ -72,7 +91,9 @@ def roundings(
     "ftrl-lambda" keeps the eta with the largest lambda_min, "ftrl" that with the smallest f_r.
     """
 
-    def choose(free, known, theta, budget):
+    def choose(free, known, budget):
+        own, c = fit_ridge(design_ridge, len(known), budget), int(np.max(labels)) + 1
+        theta = fit(pool[known], labels[known], c, own, penalty="symmetric").theta
         how = "ftrl" if rounding == "ftrl-lambda" else rounding
         options = dict(ridge=design_ridge, rounding=how)
         found = select(pool[free], pool[known], theta, budget, **options)
@@ -81,22 +102,23 @@ def roundings(
             found = select(pool[free], pool[known], theta, budget, eta=eta, **options)
         return found.indices, found.objective
 
-    def theta_of(known, c, budget):
-        own = fit_ridge(design_ridge, len(known), budget)
-        return fit(pool[known], labels[known], c, own, penalty="symmetric").theta
-
-    return _rounds(pool, labels, rounding, trial, rounds, batch, seed, ridge, theta_of, choose)
+    known = initial_rows(labels, seed, trial)
+    return _rounds(pool, labels, rounding, trial, rounds, batch, known, ridge, choose)
 
 
-def _rounds(pool, labels, name, trial, rounds, batch, seed, ridge, theta_of, choose):
-    """Rounds from S0 with ``choose(free, known, theta, budget) -> (rows, number for fir)``."""
-    known, c = initial_rows(labels, seed, trial), int(np.max(labels)) + 1
+def _rounds(pool, labels, name, trial, rounds, batch, known, ridge, choose):
+    """Rounds from the rows ``known``; ``choose(free, known, budget)`` gives rows, and ``fir``.
+
+    Without any known row, round 0 picks too.
+    """
+    c = int(np.max(labels)) + 1
+    known = np.asarray(known, dtype=np.intp)
     picked, value, seconds, out = np.empty(0, dtype=np.intp), np.nan, 0.0, []
     for round_ in range(rounds + 1):
-        if round_:
+        if round_ or not known.size:
             free = np.setdiff1d(np.arange(len(pool)), known)
             begin = time.perf_counter()
-            rows, value = choose(free, known, theta_of(known, c, batch), batch)
+            rows, value = choose(free, known, batch)
             seconds, picked = time.perf_counter() - begin, free[rows]
             known = np.concatenate([known, picked])
         theta = fit(pool[known], labels[known], c, ridge).theta
@@ -121,20 +143,22 @@ def _rounds(pool, labels, name, trial, rounds, batch, seed, ridge, theta_of, cho
 
 def check_starts(rounds, pool, labels, *, seed, ridge=RIDGE, trial=0) -> int:
     """``check_runs``, which knows that runs from nothing have no S0. Returns the number of fits."""
-    others = [r for r in rounds if r.strategy != FROM_NOTHING]
-    own = [r for r in rounds if r.strategy == FROM_NOTHING and r.trial == trial]
+    others = [r for r in rounds if r.strategy not in NO_S0]
     fits = check_runs(others, pool, labels, seed=seed, ridge=ridge, trial=trial) if others else 0
-    if not own:
-        return fits
-    known = np.concatenate([r.picked for r in own])
-    theta = fit(pool[known], labels[known], int(np.max(labels)) + 1, ridge).theta
-    now, recorded = accuracy(pool, labels, theta), own[-1].accuracy
-    if not abs(now - recorded) <= TOLERANCE:
-        raise ValueError(
-            f"the picks of {FROM_NOTHING} in trial {trial} give accuracy {now:.4f} after round "
-            f"{own[-1].round}, but {recorded:.4f} is recorded: the record does not fit the data"
-        )
-    return fits + 1
+    for name in NO_S0:
+        own = [r for r in rounds if r.strategy == name and r.trial == trial]
+        if not own:
+            continue
+        known = np.concatenate([r.picked for r in own])
+        theta = fit(pool[known], labels[known], int(np.max(labels)) + 1, ridge).theta
+        now, recorded = accuracy(pool, labels, theta), own[-1].accuracy
+        if not abs(now - recorded) <= TOLERANCE:
+            raise ValueError(
+                f"the picks of {name} in trial {trial} give accuracy {now:.4f} after round "
+                f"{own[-1].round}, but {recorded:.4f} is recorded: the record does not fit the data"
+            )
+        fits += 1
+    return fits
 
 
 def run_trial(pool, labels, trial, names, *, rounds, batch, seed) -> list[Round]:
@@ -143,6 +167,8 @@ def run_trial(pool, labels, trial, names, *, rounds, batch, seed) -> list[Round]
     for name in names:
         if name == FROM_NOTHING:
             out += from_nothing(pool, labels, trial, **options)
+        elif name in DEFAULT:
+            out += default(pool, labels, name, trial, **options)
         elif name in SOFTER:
             out += softer(pool, labels, name, trial, **options)
         elif name in ROUNDINGS:

