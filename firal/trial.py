@@ -34,6 +34,7 @@ from firal.model.logistic import softmax
 from firal.pipeline import DEFAULT, RIDGE, fit_and_pick, pick
 from firal.strategies import NEED_NO_MODEL, named
 
+LARGEST_RATIO = 2500  # parameters up to which the ratio of a round is computed
 START_EMPTY = (*NEED_NO_MODEL, DEFAULT)  # strategies that work before the first label
 
 
@@ -51,7 +52,8 @@ class Round(NamedTuple):
     accuracy : float
         Share of the whole pool that the fit of the round classifies correctly; NaN without labels.
     fir : float
-        Fisher information ratio at the fit; inf while the labeled information is singular.
+        Fisher information ratio at the fit; inf while the labeled information is singular, NaN
+        with more than ``LARGEST_RATIO`` parameters, where it would take longer than all the rest.
     classes : int
         Number of classes with at least one label.
     new_classes : int
@@ -310,6 +312,8 @@ def _ratio(pool, known, theta):
     """trace(H_q^{-1} H_p), or inf when H_q is singular to rounding."""
     if known.size < theta.shape[1]:  # n labels give rank n (c-1) at most, and d (c-1) is needed
         return np.inf
+    if theta.size > LARGEST_RATIO:
+        return np.nan
     h = softmax(pool, theta)[:, :-1]
     Hp = weighted_information(pool, h, np.full(len(pool), 1 / len(pool)))
     Hq = weighted_information(pool[known], h[known], np.full(known.size, 1 / known.size))

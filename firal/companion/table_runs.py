@@ -24,6 +24,7 @@ import numpy as np
 from scipy.special import stdtrit
 from threadpoolctl import threadpool_limits
 
+from firal.companion import ridge_rules
 from firal.engine.scaling import model_features
 from firal.model.fitting import fit
 from firal.model.logistic import softmax
@@ -52,6 +53,8 @@ VARIANTS = {
     "not robust": {"robust": False},
     "theta by ridge": {"same_prior": False},
 }
+# the ridge chosen from the labels so far
+RULED = {f"ridge by {rule}": {"ridge": rule} for rule in ridge_rules.RULES}
 
 
 class Runs(NamedTuple):
@@ -138,7 +141,7 @@ def run_variant(
     batch: int,
     counts: int = COUNTS,
     *,
-    ridge: float = DESIGN_RIDGE,
+    ridge: float | str = DESIGN_RIDGE,
     clusters: float = CLUSTER_SCALE,
     robust: bool = True,
     same_prior: bool = True,
@@ -146,7 +149,7 @@ def run_variant(
 ) -> np.ndarray:
     """``run_default`` with its decisions as options, for an ablation.
 
-    ridge, clusters  of ``select_penalized``
+    ridge, clusters  of ``select_penalized``; a rule of ``ridge_rules`` in place of a number
     robust           of the features
     same_prior       fit theta with ``fit_ridge``; else with the ridge itself
     first            "design", or "kmeans" for the first batch
@@ -154,16 +157,20 @@ def run_variant(
     rng, known = np.random.default_rng(start.seed), np.empty(0, dtype=int)
     F = model_features(start.X, robust=robust)
     for _ in range(counts):
-        free, theta = np.setdiff1d(np.arange(len(F)), known), None
+        free, theta, r = np.setdiff1d(np.arange(len(F)), known), None, ridge
+        if isinstance(ridge, str):
+            r = DESIGN_RIDGE  # until there are labels of two classes
         if why_no_model(start.y[known]) is None:
             found, codes = np.unique(start.y[known], return_inverse=True)
-            own = fit_ridge(ridge, len(known), batch) if same_prior else ridge
+            if isinstance(ridge, str):
+                r = ridge_rules.choose_ridge(F[known], codes, len(found), batch, ridge)
+            own = fit_ridge(r, len(known), batch) if same_prior else r
             theta = fit(F[known], codes, len(found), own, penalty="symmetric").theta
         if first == "kmeans" and not len(known):
             rows = kmeans(F, None, None, batch, rng)
         else:
             rows = select_penalized(
-                F[free], F[known], theta, batch, rng, ridge=ridge, clusters=clusters
+                F[free], F[known], theta, batch, rng, ridge=r, clusters=clusters
             ).indices
         known = np.concatenate([known, free[rows]])
     return known
@@ -192,7 +199,7 @@ def run_table(
 ) -> Runs:
     """All starts of all methods on one table.
 
-    methods   names of ``METHODS`` or ``VARIANTS``
+    methods   names of ``METHODS``, ``VARIANTS`` or ``RULED``
     """
     methods = {name: _function(name) for name in methods}
     b = batch_size(y)
@@ -222,11 +229,11 @@ def run_table(
 
 
 def _function(name):
-    """function(start, batch) of a name of ``METHODS`` or ``VARIANTS``."""
+    """function(start, batch) of a name of ``METHODS``, ``VARIANTS`` or ``RULED``."""
     if name == "default":
         return run_default
-    if name in VARIANTS:
-        return partial(run_variant, **VARIANTS[name])
+    if name in VARIANTS | RULED:
+        return partial(run_variant, **(VARIANTS | RULED)[name])
     if name == "random-0":
         return lambda start, batch: np.random.default_rng(start.seed).permutation(len(start.X))[
             : COUNTS * batch
