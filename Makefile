@@ -69,9 +69,9 @@ restamp: install  ## execute what is not current; where no output differs, mark 
 bench: install  ## measure speed and memory, as ratios in one run
 	@for b in benchmarks/bench_*.py; do $(PY) $$b || exit 1; done
 
-data:  ## make a prepared pool: NAME=mnist60k|cifar10|imagenet50|tables (README says with which options)
+data:  ## make a prepared pool: NAME=mnist60k|cifar10|imagenet50|cifar100|tables (README says with which options)
 	@test -n "$(NAME)" || \
-	  { echo "error: say which: make data NAME=mnist60k|cifar10|imagenet50|tables" >&2; exit 2; }
+	  { echo "error: say which: make data NAME=mnist60k|cifar10|imagenet50|cifar100|tables" >&2; exit 2; }
 	@$(MAKE) --no-print-directory install
 	@$(PY) -m firal.companion.prepare $(NAME)$(if $(IMAGES), --images '$(IMAGES)')$(if $(FEATURES), \
 	  --features '$(FEATURES)')$(if $(KIND), --kind $(KIND))$(if $(SEED), --seed $(SEED))$(if \

@@ -354,6 +354,26 @@ def test_own_features_follow_the_list_of_files(folder, image_folder, network, tm
     assert [pool.classes[k] for k in pool.labels] == [f[:3] for f in files]
 
 
+def test_principal_components_of_a_folder(folder, image_folder, network, monkeypatch, capsys):
+    recipe = pool_file.RECIPES["cifar100"]._replace(classes=50, shown=8)
+    monkeypatch.setitem(pool_file.RECIPES, "cifar100", recipe)
+    options = ("cifar100", "--images", str(image_folder), "--features", "net:features", "--kind")
+    assert "give FEATURES and KIND=supervised" in error(capsys, *options, "selfsup")
+    assert run(*options, "supervised") == 0
+    pool = load_pool("cifar100", images_only=False)
+    assert len(pool.features) == 450 and len(pool.classes) == 50
+    assert np.mean(pool.features**2) == pytest.approx(1, rel=1e-6)
+    variances = pool.features.var(axis=0)
+    assert np.all(np.diff(variances) <= 1e-3 * variances[0])
+    covariance = pool.features.T @ pool.features / 450
+    off = covariance - np.diag(np.diag(covariance))
+    assert np.abs(off).max() < 2e-3 * covariance.max()  # to float16
+    assert load_pool("cifar100").images.shape == (400, 32, 32, 3)
+    with np.load(folder / "cifar100.npz") as file:
+        assert file["features"].dtype == np.float16
+        assert "principal components, not whitened" in file["source"][-1]
+
+
 def test_gray_images_from_a_folder(folder, image_folder):
     for extra in list(image_folder.iterdir())[10:]:
         extra.rename(image_folder.parent / extra.name)

@@ -67,6 +67,19 @@ def test_names_of_classes_and_pixels(folder):
     )
 
 
+def test_principal_components_keep_their_proportions(folder):
+    arrays = arrays_of(folder)
+    own = {k: arrays[k] for k in ("labels", "image_index", "images")}
+    X = np.random.default_rng(1).normal(size=(12, 3)) * [9, 3, 1]
+    np.savez(folder / "cifar100.npz", features=X.astype(np.float16), **own)
+    pool = load_pool("cifar100", images_only=False)
+    assert np.mean(pool.features**2) == pytest.approx(1)
+    np.testing.assert_allclose(pool.features, X / np.sqrt(np.mean(X**2)), rtol=2e-3, atol=1e-4)
+    assert np.array_equal(load_pool("cifar100").features, pool.features[[7, 2, 5, 0]])
+    with pytest.raises(ValueError, match="features of cifar100 must be one of supervised"):
+        load_pool("cifar100", features="selfsup")
+
+
 def test_a_missing_file_is_named(folder):
     with pytest.raises(FileNotFoundError) as caught:
         load_pool("imagenet50")

@@ -1,4 +1,4 @@
-"""Make a prepared file for ``load_pool``: ``make data NAME=mnist60k``, ``cifar10``, ``imagenet50``.
+"""Make a prepared file for ``load_pool``: ``make data NAME=mnist60k`` and so on, see ``RECIPES``.
 
 The command behind it::
 
@@ -9,7 +9,8 @@ The name ``tables`` has no options: it downloads the package of tables
 (``firal.companion.prepare.tables``).
 
 For a pool there are four steps: read the images, compute features (raw pixels for MNIST), embed
-them by Algorithm 3 with the paper's 256 neighbors, write the file and its checksum.
+them by Algorithm 3 with the paper's 256 neighbors (CIFAR-100: take principal components), write
+the file and its checksum.
 Unfinished work is in the folder ``NAME.work`` beside the file. Interrupted commands resume: run the
 same command again. Exit code: 0 done, 1 failed, 2 wrong arguments, 130 interrupted.
 """
@@ -40,7 +41,7 @@ CHUNK = 512  # images whose features are computed and stored at a time
 
 
 class Recipe(NamedTuple):
-    """What differs between the three pools."""
+    """What differs between the pools."""
 
     dim: int
     classes: int
@@ -48,12 +49,14 @@ class Recipe(NamedTuple):
     read_size: int  # pixels of the images that the network sees
     show_size: int  # pixels of the images in the file
     gray: bool = False
+    components: bool = False  # principal components in place of Algorithm 3
 
 
 RECIPES = {
     "mnist60k": Recipe(20, 10, 600, 28, 28, gray=True),
     "cifar10": Recipe(20, 10, 600, 32, 32),
     "imagenet50": Recipe(40, 50, 100, 224, 32),
+    "cifar100": Recipe(256, 100, 50, 32, 32, components=True),
 }
 
 
@@ -103,6 +106,7 @@ def make_pool_file(
     folder = data_folder()
     path = folder / f"{name}.npz"
     key = "embedding_selfsup" if kind == "selfsup" else "embedding"
+    key = "features" if recipe.components else key
     present = _present(path)
     if key in present:
         _say(progress, f"{path} exists and has {kind} features: nothing to do")
@@ -126,8 +130,15 @@ def make_pool_file(
         listed = "" if images is None else sha256(work / "files.txt")
         _check_settings(work, dict(images=images, files=listed, features=features, kind=kind))
         X, origin = _features(recipe, source, features, kind, folder, work, report)
-        # 3. Algorithm 3.
-        embedding = spectral_embedding(X, recipe.dim, NEIGHBORS, progress=report)
+        # 3. Algorithm 3, or principal components.
+        if recipe.components:
+            made = principal_components(X, recipe.dim)
+            how = f"unit rows, {made.shape[1]} principal components, not whitened"
+        else:
+            embedding = spectral_embedding(X, recipe.dim, NEIGHBORS, progress=report)
+            # unit eigenvectors, as the format says
+            made = (embedding / np.sqrt(len(embedding))).astype(np.float32)
+            how = f"Algorithm 3, {NEIGHBORS} neighbors, {recipe.dim} unit eigenvectors"
     finally:
         if bar is not None:
             bar.close()
@@ -135,17 +146,26 @@ def make_pool_file(
     lines = [
         f"images: {source.source}",
         f"features ({kind}): {origin}",
-        f"{key}: Algorithm 3, {NEIGHBORS} neighbors, {recipe.dim} unit eigenvectors",
+        f"{key}: {how}",
     ]
     arrays = present or _shown(source, recipe, seed)
     known = arrays.get("source", np.array([])).tolist()
     arrays["source"] = np.array(known + [line for line in lines if line not in known])
-    # unit eigenvectors, as the format says
-    arrays[key] = (embedding / np.sqrt(len(embedding))).astype(np.float32)
+    arrays[key] = made
     checksum = _publish(path, arrays)
     shutil.rmtree(work)
     _say(progress, f"{path}\nSHA-256 {checksum}\n" + "\n".join(arrays["source"].tolist()))
     return path
+
+
+def principal_components(X, most):
+    """Principal components (N, min(most, D)) of rows of length 1, float16, largest first."""
+    X = np.asarray(X, dtype=np.float32)
+    lengths = np.linalg.norm(X, axis=1, keepdims=True)
+    X = X / np.where(lengths > 0, lengths, 1)
+    X -= X.mean(axis=0)
+    values, vectors = np.linalg.eigh((X.T @ X).astype(np.float64))
+    return (X @ vectors[:, ::-1][:, :most].astype(np.float32)).astype(np.float16)
 
 
 def _kind(name, images, features, kind):
@@ -159,6 +179,10 @@ def _kind(name, images, features, kind):
             f"the images of {name} cannot be downloaded: give IMAGES=folder, with one "
             "sub-folder of images per class"
         )
+    if RECIPES[name].components:
+        if features is None or kind != "supervised":
+            raise ValueError(f"{name} has supervised features: give FEATURES and KIND=supervised")
+        return kind
     if features is None and kind not in (None, "selfsup"):
         raise ValueError(f"the default network is selfsup: with KIND={kind} give FEATURES")
     if features is not None and kind is None:
