@@ -292,7 +292,7 @@ SIZES = {
         ),
         "dim": (8, 20, 20),
         "trials": (2, 4, 20),
-        "rounds": (3, 3, 9),
+        "rounds": (3, 3, 3),
         "complete": (False, False, False),
     },
     "u02": {
