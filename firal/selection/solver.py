@@ -30,6 +30,8 @@ import numpy as np
 from firal.selection.certificate import CertifiedSearch
 from firal.selection.problem import Problem
 
+NEAR = 2000  # points of the largest gradient that are candidates beside those with weight
+
 
 class Relaxation(NamedTuple):
     """Feasible weights and the proof of how good they are.
@@ -50,6 +52,8 @@ class Relaxation(NamedTuple):
         Objective, and best lower bound so far, at every gradient; with a working set at every pass.
     passes : int
         How often the whole pool was read.
+    candidates : np.ndarray of int
+        Rows with weight, and those with the largest gradient of the last pass, ascending.
     """
 
     z: np.ndarray
@@ -59,6 +63,7 @@ class Relaxation(NamedTuple):
     converged: bool
     history: np.ndarray
     passes: int = 0
+    candidates: np.ndarray | None = None
 
     def __repr__(self):
         return (
@@ -114,7 +119,33 @@ def solve(
         )
     gap, converged = float(search.gap), bool(search.converged)
     passes = 2 * len(history) + 1  # sum and gradient; H_p before
-    return Relaxation(search.z, search.objective, gap, len(history), converged, history, passes)
+    near = None
+    if search.z is not None:
+        near = nearest_to_weight(search.z, search.gradient, problem.budget)
+    n = len(history)
+    return Relaxation(search.z, search.objective, gap, n, converged, history, passes, near)
+
+
+def nearest_to_weight(z: np.ndarray, a: np.ndarray, budget: int) -> np.ndarray:
+    """Find the points with weight, and those that are the next to get some.
+
+    Parameters
+    ----------
+    z : np.ndarray of shape (m,)
+        Weights.
+    a : np.ndarray of shape (m,)
+        <H(x_i), M> of all points: the larger, the more a point would help.
+    budget : int
+        Number of points to pick.
+
+    Returns
+    -------
+    np.ndarray of int
+        Rows, ascending: all with weight, and ``NEAR`` or 4 ``budget`` with the largest a.
+    """
+    count = min(len(a), max(NEAR, 4 * budget))
+    top = np.argpartition(a, len(a) - count)[len(a) - count :]
+    return np.union1d(np.flatnonzero(z), top)
 
 
 def _multiplicative(search, w):

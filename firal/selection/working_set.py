@@ -34,8 +34,9 @@ import numpy as np
 
 from firal.selection.certificate import largest_sum
 from firal.selection.problem import Problem
-from firal.selection.solver import Relaxation, solve
+from firal.selection.solver import Relaxation, nearest_to_weight, solve
 
+FROM = 2000  # pools of fewer points are solved as a whole
 TAKEN = 500  # points of the sample, and that a pass adds; more if budget or d~ are large
 FRESH = 0.2  # share of the weight that is spread over all points of a new working set
 ROUGH = 0.1  # a working set is solved to this part of the gap of the pool
@@ -81,7 +82,7 @@ def solve_on_working_set(
     """
     m, b = problem.n_points, problem.budget
     taken = max(TAKEN, 2 * b, 2 * problem.mean_information.shape[-1])
-    if m <= 4 * taken:
+    if m <= max(FROM, 4 * taken):
         whole = problem.restricted(np.arange(m))
         return solve(whole, capped, "multiplicative", tol, max_iter, report)
     rows, gradients, history, measure = _sample(m, taken), 0, [], problem.evaluator()
@@ -119,7 +120,8 @@ def solve_on_working_set(
             RuntimeWarning,
             stacklevel=3,
         )
-    return Relaxation(best[1], best[0], gap, gradients, converged, np.array(history), passes)
+    near = nearest_to_weight(best[1], a, b)
+    return Relaxation(best[1], best[0], gap, gradients, converged, np.array(history), passes, near)
 
 
 def _sample(m, size):
