@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from firal.common import checks
-from firal.common.threads import threads_for
+from firal.common.threads import one_thread
 from firal.selection.greedy import greedy
 from firal.selection.rounding import (
     PickedPoints,
@@ -156,7 +156,7 @@ def adaptive_sparsify(
     if level is None:
         level = 2 * np.sqrt(problem.size * problem.budget)
     level = checks.number(level, "level", 0)
-    with threads_for(problem.size):
+    with one_thread():
         rounding = prepare_rounding(problem, z)
         rule = _AdaptiveRule(rounding, level)
         picks = greedy(rule, rounding.scorer, problem.budget, replace=replace)

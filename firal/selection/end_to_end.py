@@ -18,13 +18,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import closing, nullcontext
 from functools import partial
+from threading import Lock
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from firal.common import checks
+from firal.common.nogil import in_threads
 from firal.common.progress import reporter
-from firal.common.threads import threads_for
+from firal.common.threads import matrix_threads, one_thread
 from firal.selection.bait import greedy_picks
 from firal.selection.block_diagonal import block_greedy, prepare_blocks
 from firal.selection.block_diagonal import picked as picked_blocks
@@ -32,7 +34,7 @@ from firal.selection.ftrl import LARGEST_ETA, Selection, run_ftrl
 from firal.selection.problem import prepare_problem, warn_if_all_tie
 from firal.selection.relaxation import check_options, solve_relaxed
 from firal.selection.rounding import PickedPoints, Rounding, prepare_rounding, spectrum_of
-from firal.selection.scoring import TIE
+from firal.selection.scoring import TIE, PoolScorer
 from firal.selection.support import candidates_of, check_candidates, of_pool, spread
 from firal.selection.working_set import solve_on_working_set
 
@@ -174,7 +176,7 @@ def select(
     )
     etas = _etas(eta, problem.parameters, problem.budget) if rounding != "greedy" else []
     warn_if_all_tie(problem, pool, labeled, ridge)
-    with _closing(bar), threads_for(problem.size):
+    with _closing(bar), one_thread():
         # 1. Weights for all points.
         steps = partial(report, "relax")
         if rounding == "greedy":  # only the certificate needs the weights
@@ -317,15 +319,23 @@ def _rounding(rounding, ridge, replace):
 
 
 def _ftrl_runs(rounding, etas, replace, report):
-    """One run per eta."""
-    runs, b = [], rounding.problem.budget
-    for before, eta in enumerate(etas):
+    """One run per eta; large matrices on one thread each, some runs at the same time."""
+    b, done, lock = rounding.problem.budget, [0], Lock()
+    threads = matrix_threads(rounding.problem.size, rounding.problem.threads)
 
-        def step(done, _, before=before):
-            report("sparsify", before * b + done, len(etas) * b)
+    def step(*_):
+        with lock:
+            done[0] += 1
+            report("sparsify", done[0], len(etas) * b)
 
-        runs.append(run_ftrl(rounding, eta, replace, step))
-    return runs
+    def run(eta):
+        mine = rounding
+        if min(threads, len(etas)) > 1:
+            alone = rounding.problem._replace(threads=1)
+            mine = rounding._replace(problem=alone, scorer=PoolScorer(alone))
+        return run_ftrl(mine, eta, replace, step)
+
+    return in_threads(run, etas, threads)
 
 
 def _best(rounding, runs, by_objective):

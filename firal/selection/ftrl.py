@@ -33,7 +33,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from firal.common import checks
-from firal.common.threads import threads_for
+from firal.common.threads import one_thread
 from firal.selection.greedy import greedy
 from firal.selection.rounding import (
     PickedPoints,
@@ -188,7 +188,7 @@ def sparsify(
         probabilities=probabilities,
         factorize=True,
     )
-    with threads_for(problem.size):
+    with one_thread():
         small, z, rows = (problem, z, None)
         if candidates == "support":
             small, z, rows = on_support(problem, z, replace)
@@ -255,7 +255,9 @@ class _FtrlRule:
         Sigma, eta = self.rounding.Sigma, self.eta
         spectrum = self.picked.spectrum()
         nu = _normalizer(eta * spectrum)
-        K = nu * Sigma + eta * (self.picked.information + self.rounding.labeled_per_pick)
+        K = self.picked.information + self.rounding.labeled_per_pick
+        K *= eta
+        K += nu * Sigma
         W1, W2 = score_matrices(self.rounding, K)
         self.constant = (np.sum(1 / (nu + eta * spectrum)) - np.vdot(W1, Sigma)) / eta
         return eta * W1, W2

@@ -39,7 +39,7 @@ from numpy.typing import ArrayLike
 
 from firal.common import checks
 from firal.common.linalg import factor_of, reciprocal_condition, trace_and_derivative
-from firal.common.threads import allowed_threads
+from firal.common.threads import allowed_threads, matrix_threads, one_thread
 from firal.engine import memory
 from firal.model.fitting import symmetric_penalty
 from firal.model.hessians import weighted_information
@@ -152,7 +152,8 @@ class Problem(NamedTuple):
             Returns (inf, None) if Sigma is singular to rounding. Cost of a call: about 2 d~^3.
         """
         target = self.target()
-        return lambda Sigma: trace_and_derivative(Sigma, target)
+        threads = matrix_threads(self.size, self.threads)
+        return lambda Sigma: trace_and_derivative(Sigma, target, threads)
 
     def contract(self, M: np.ndarray) -> np.ndarray:
         """<H(x_i), M> of every point.
@@ -313,7 +314,8 @@ def _classes(p, p0):
 
 def _require_definite(total):
     """The information of all points must be positive definite, whatever its scaling."""
-    rcond = reciprocal_condition(total)
+    with one_thread():
+        rcond = reciprocal_condition(total)
     if not rcond > len(total) * np.finfo(float).eps:
         raise ValueError(
             "pool and labeled must have information of full rank on the span of their features, "

@@ -20,7 +20,7 @@ from collections.abc import Callable
 from numpy.typing import ArrayLike
 
 from firal.common import checks
-from firal.common.threads import threads_for
+from firal.common.threads import one_thread
 from firal.selection.problem import Problem, prepare_problem
 from firal.selection.solver import Relaxation, solve
 from firal.selection.working_set import solve_on_working_set
@@ -114,7 +114,7 @@ def relax(
         probabilities=probabilities,
         if_too_large=advice,
     )
-    with threads_for(problem.size):
+    with one_thread():
         return solve_relaxed(problem, capped, method, tol, max_iter)
 
 
