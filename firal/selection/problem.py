@@ -245,9 +245,10 @@ def prepare_problem(
         p, p0, classes, reference = np.full((m, 2), 0.5), np.full((len(labeled), 2), 0.5), [0], 1
         n_classes = 2
     # 3. Information of the pool and of the labeled points.
-    X = pool @ map_
-    h = np.ascontiguousarray(p[:, classes])
     threads = allowed_threads()
+    h, reference_of_pool = np.ascontiguousarray(p[:, classes]), p[:, reference].copy()
+    del p  # X takes as much memory as the pool
+    X = pool @ map_
     mean = memory.information(X, h, np.full(m, 1 / m), threads)
     if not mean.any():
         raise ValueError(
@@ -259,7 +260,7 @@ def prepare_problem(
         strength = (len(labeled) + budget) * ridge
         known += np.kron(symmetric_penalty(n_classes), np.diag(strength * penalty))
     _require_definite(mean + known / budget)
-    return Problem(X, h, p[:, reference].copy(), known, mean, budget, threads, copies)
+    return Problem(X, h, reference_of_pool, known, mean, budget, threads, copies)
 
 
 def warn_if_all_tie(
