@@ -46,7 +46,8 @@ def _real(value):
 
 
 def _matrix(A):
-    """Address and distance of columns."""
+    """Address and distance of columns; other memory would be read as if it were this matrix."""
+    assert A.dtype == np.float64 and (A.strides[0] == A.itemsize or len(A) == 1)
     return A.ctypes.data, _integer(A.strides[1] // A.itemsize if A.shape[1] > 1 else len(A))
 
 

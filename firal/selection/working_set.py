@@ -106,7 +106,7 @@ def solve_on_working_set(
         rows, start = _renewed(rows, inner, a, taken, b, drop=len(history) <= PATIENCE)
         # 3. Solve on the working set, in the beginning only roughly.
         small = problem.restricted(rows)
-        wanted = max(tol / 2, ROUGH * gap)
+        wanted = tol / 2 if len(rows) == m else max(tol / 2, ROUGH * gap)
         inner = _solve_inside(small, capped, wanted, max_iter, start, gradients, report)
         gradients += inner.iterations
         f, M = _evaluate(measure, small, inner.z)
