@@ -11,8 +11,9 @@ from functools import lru_cache
 
 import numpy as np
 from scipy import linalg
-from scipy.linalg import blas, lapack
+from scipy.linalg import lapack
 
+from firal.common import nogil
 from firal.common.blocks import pool_blocks
 
 TILE = 256  # rows and columns of a square that stays in cache while it is transposed
@@ -108,10 +109,10 @@ def invert_in_place(A: np.ndarray, name: str) -> np.ndarray:
     ValueError
         If A is not positive definite to rounding.
     """
-    factor, failed = lapack.dpotrf(A.T, lower=1, overwrite_a=1)
-    if failed:
+    if not nogil.cholesky(A.T):
         raise ValueError(f"{name} must be well conditioned, got a matrix singular to rounding")
-    return from_lower(lapack.dpotri(factor, lower=1, overwrite_c=1)[0])
+    nogil.inverse_of_factored(A.T)
+    return from_lower(A.T)
 
 
 def trace_of_ratio(A: np.ndarray, F: np.ndarray) -> float:
@@ -127,17 +128,24 @@ def trace_of_ratio(A: np.ndarray, F: np.ndarray) -> float:
     float
         The trace; inf if A is not positive definite. Cost: about size^3 multiply-adds.
     """
-    half = _halves(A, F)[1]
-    return np.inf if half is None else float(np.vdot(half, half))
+    C, half = A.T.copy(order="F"), F.copy(order="F")
+    if not nogil.cholesky(C):
+        return np.inf
+    nogil.solve_triangular(C, half)
+    return float(np.vdot(half.T, half.T))
 
 
-def trace_and_derivative(A: np.ndarray, F: np.ndarray) -> tuple[float, np.ndarray | None]:
+def trace_and_derivative(
+    A: np.ndarray, F: np.ndarray, threads: int = 1
+) -> tuple[float, np.ndarray | None]:
     """Compute ``f = trace(A^{-1} F F^T)`` and ``M = A^{-1} F F^T A^{-1}``.
 
     Parameters
     ----------
     A, F : np.ndarray of shape (size, size)
         A symmetric; F from ``factor_of``.
+    threads : int
+        Number of threads that share the columns of F.
 
     Returns
     -------
@@ -145,18 +153,50 @@ def trace_and_derivative(A: np.ndarray, F: np.ndarray) -> tuple[float, np.ndarra
         f and M, where -M is the derivative of f in A; (inf, None) if A is not positive definite.
         Cost: about 2 size^3 multiply-adds.
     """
-    factor, half = _halves(A, F)
-    if half is None:
+    C, half = A.T.copy(order="F"), F.copy(order="F")
+    if not nogil.cholesky(C):
         return np.inf, None
-    f = float(np.vdot(half, half))
-    root = blas.dtrsm(1.0, factor, half, lower=1, trans_a=1, overwrite_b=1)
-    return f, from_lower(blas.dsyrk(1.0, root, lower=1))
+
+    def of_columns(part):
+        columns = half[:, part]
+        nogil.solve_triangular(C, columns)
+        f = float(np.vdot(columns.T, columns.T))  # .T: in the order of memory
+        nogil.solve_triangular(C, columns, transposed=True)
+        return f, nogil.gram(columns)
+
+    return _added(nogil.in_threads(of_columns, nogil.parts(half.shape[1], threads), threads))
 
 
-def _halves(A, F):
-    """C, lower triangular with ``C C^T = A``, and ``C^{-1} F``; None if A is not definite."""
-    factor, failed = lapack.dpotrf(A.T, lower=1)
-    return factor, None if failed else blas.dtrsm(1.0, factor, F, lower=1)
+def product_and_gram(A: np.ndarray, C: np.ndarray, threads: int = 1) -> np.ndarray:
+    """Compute ``(A C) (A C)^T``.
+
+    Parameters
+    ----------
+    A : np.ndarray of shape (size, size)
+        Symmetric.
+    C : np.ndarray of shape (size, size)
+        Lower triangular, in Fortran order.
+    threads : int
+        Number of threads that share the rows and columns.
+
+    Returns
+    -------
+    np.ndarray of shape (size, size)
+        The product. Cost: size^3 multiply-adds.
+    """
+    half, parts = A.T.copy(order="F"), nogil.parts(len(A), threads)
+    nogil.in_threads(lambda part: nogil.multiply_triangular(half[part], C), parts, threads)
+    grams = nogil.in_threads(lambda part: (0.0, nogil.gram(half[:, part])), parts, threads)
+    return _added(grams)[1]
+
+
+def _added(results):
+    """Sum of numbers, and of matrices of which only the lower triangle is there."""
+    f, M = results[0]
+    for more, other in results[1:]:
+        f += more
+        M += other
+    return f, from_lower(M)
 
 
 def is_singular(spectrum: np.ndarray) -> bool:

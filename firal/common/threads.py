@@ -1,7 +1,9 @@
 """How many threads BLAS may use.
 
 Small products do not gain from a second thread, and on a busy machine threads that wait for each
-other can make them ten times slower or worse. So small problems run on one thread.
+other can make any routine ten times slower or worse. So small problems run on one thread, and a
+selection runs on several only where each works on a part of its own: blocks of the pool, columns of
+a matrix, learning rates. BLAS has one thread in each.
 """
 
 from __future__ import annotations
@@ -30,6 +32,35 @@ def threads_for(size: int) -> AbstractContextManager:
         Restores the number of threads at its end.
     """
     return blas.limit(limits=1) if size <= LARGEST_FOR_ONE_THREAD else nullcontext()
+
+
+def one_thread() -> AbstractContextManager:
+    """Context with one BLAS thread.
+
+    Returns
+    -------
+    context manager
+        Restores the number of threads at its end.
+    """
+    return blas.limit(limits=1)
+
+
+def matrix_threads(size: int, threads: int) -> int:
+    """Number of threads that share the work on matrices.
+
+    Parameters
+    ----------
+    size : int
+        Order of the matrices.
+    threads : int
+        Number of threads allowed.
+
+    Returns
+    -------
+    int
+        1 for small matrices.
+    """
+    return 1 if size <= LARGEST_FOR_ONE_THREAD else threads
 
 
 def allowed_threads() -> int:

@@ -30,7 +30,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from firal.common import checks
-from firal.common.threads import threads_for
+from firal.common.threads import one_thread
 from firal.selection.greedy import greedy
 from firal.selection.rounding import (
     PickedPoints,
@@ -39,6 +39,7 @@ from firal.selection.rounding import (
     prepare_rounding,
     score_matrices,
 )
+from firal.selection.support import check_candidates, of_pool, on_support
 
 
 class AdaptiveSelection(NamedTuple):
@@ -86,6 +87,7 @@ def adaptive_sparsify(
     ridge: float = 0.0,
     probabilities: tuple[ArrayLike, ArrayLike | None] | None = None,
     level: float | None = None,
+    candidates: str = "all",
     replace: bool = False,
 ) -> AdaptiveSelection:
     """Pick points whose information is close to that of the weights z, without tuning a rate.
@@ -111,6 +113,8 @@ def adaptive_sparsify(
     level : float, optional
         Positive; has the role of eta in ``sparsify``. The default 2 sqrt(d~ b) is twice the value
         that the guarantee favors for large b.
+    candidates : {"all", "support"}
+        "support" picks among the points with weight, for which the theorem holds as well.
     replace : bool, default False
         True may pick a point again; the theorem behind ``guarantee`` is about that case.
 
@@ -142,25 +146,30 @@ def adaptive_sparsify(
     >>> bool(found.lambda_min >= found.guarantee[-1] >= found.guarantee[0])
     True
     """
+    check_candidates(candidates)
     problem, z = check_rounding(
         pool, labeled, theta, z, budget, replace, ridge=ridge, probabilities=probabilities
     )
+    rows = None
+    if candidates == "support":
+        problem, z, rows = on_support(problem, z, replace)
     if level is None:
         level = 2 * np.sqrt(problem.size * problem.budget)
     level = checks.number(level, "level", 0)
-    with threads_for(problem.size):
+    with one_thread():
         rounding = prepare_rounding(problem, z)
         rule = _AdaptiveRule(rounding, level)
-        rows = greedy(rule, rounding.scorer, problem.budget, replace=replace)
+        picks = greedy(rule, rounding.scorer, problem.budget, replace=replace)
         final = barrier_below(rule.picked.spectrum(), level) + 1 / level
-        return AdaptiveSelection(
-            indices=np.array(rows),
+        found = AdaptiveSelection(
+            indices=np.array(picks),
             level=level,
             etas=np.array(rule.etas),
             lambda_min=rule.picked.lambda_min(),
             guarantee=np.array([*rule.guarantee, final]) if replace else None,
             objective=rule.picked.objective(),
         )
+        return of_pool(found, rows)
 
 
 def best_level(size: int, budget: int) -> float:

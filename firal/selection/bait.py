@@ -31,7 +31,7 @@ from scipy.linalg import blas
 
 from firal.common import checks
 from firal.common.linalg import factor_of, from_lower, invert_in_place
-from firal.common.threads import threads_for
+from firal.common.threads import one_thread
 from firal.model.hessians import curvature_root, quadratic_forms, weighted_information
 from firal.selection.greedy import greedy
 from firal.selection.problem import Problem, prepare_problem, warn_if_all_tie
@@ -120,7 +120,7 @@ def bait(
         if_too_large="BAIT picks distinct points",
     )
     warn_if_all_tie(problem, pool, labeled, ridge)
-    with threads_for(problem.size):
+    with one_thread():
         start = problem.labeled_information + prior * problem.mean_information
         return forward_backward(problem, start, watch)
 

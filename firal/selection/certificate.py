@@ -53,6 +53,7 @@ class CertifiedSearch:
         self.measure = problem.evaluator()  # from Sigma to f and M
         self.floor = FLOOR * problem.budget / problem.X.shape[0]
         self.objective, self.lower, self.z = np.inf, 0.0, None
+        self.gradient = None  # the last a
         self.constant = 0.0  # <sum_labeled H, M> / b, the same for every point
         self.history = []
 
@@ -122,7 +123,7 @@ class CertifiedSearch:
         f, M = self.measure(problem.total_information(z))
         a = None
         if M is not None:
-            a = np.maximum(problem.contract(M), 0)
+            self.gradient = a = np.maximum(problem.contract(M), 0)
             self.constant = np.vdot(problem.labeled_information, M) / b
             largest = largest_sum(a, b, self.capped)
             self.lower = max(self.lower, f * f / (largest + b * self.constant))

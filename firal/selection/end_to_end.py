@@ -18,24 +18,27 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import closing, nullcontext
 from functools import partial
+from threading import Lock
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from firal.common import checks
+from firal.common.nogil import in_threads
 from firal.common.progress import reporter
-from firal.common.threads import threads_for
+from firal.common.threads import matrix_threads, one_thread
 from firal.selection.bait import greedy_picks
 from firal.selection.block_diagonal import block_greedy, prepare_blocks
 from firal.selection.block_diagonal import picked as picked_blocks
 from firal.selection.ftrl import LARGEST_ETA, Selection, run_ftrl
 from firal.selection.problem import prepare_problem, warn_if_all_tie
-from firal.selection.relaxation import check_options, solve
+from firal.selection.relaxation import check_options, solve_relaxed
 from firal.selection.rounding import PickedPoints, Rounding, prepare_rounding, spectrum_of
-from firal.selection.scoring import TIE
+from firal.selection.scoring import TIE, PoolScorer
+from firal.selection.support import candidates_of, check_candidates, of_pool, spread
 from firal.selection.working_set import solve_on_working_set
 
-METHOD, MAX_ITER = "multiplicative", 1000
+MAX_ITER = 1000
 ROUNDINGS = ("ftrl", "greedy", "best")
 STRUCTURES = ("full", "block-diagonal")
 
@@ -51,6 +54,7 @@ def select(
     eta: float | str | None = None,
     rounding: str | None = None,
     structure: str = "full",
+    candidates: str | None = None,
     replace: bool = False,
     capped: bool = True,
     tol: float = 1e-2,
@@ -90,6 +94,10 @@ def select(
         "block-diagonal" keeps one block of size d per class of all information
         (:mod:`firal.selection.block_diagonal`): quick for many classes. It needs a ridge, and
         rounds by "greedy".
+    candidates : {"all", "support"}, optional
+        Which points the rounding may pick: "all" is Algorithm 1; "support" are the points with
+        weight and a few thousand that are the next to get some, so that the pool is not read again.
+        The default is "all" for fewer than 10,000 points, and "support" for more.
     replace : bool, default False
         Whether a point may be picked again; "ftrl" only.
     capped : bool, default True
@@ -100,7 +108,7 @@ def select(
         True for a tqdm bar, or a function called as ``progress(stage, done, total)`` with stage
         "relax" (total is the most it may take), "sparsify" or "greedy".
     watch : callable, optional
-        Of greedy steps, as in ``bait``.
+        Of greedy steps, as in ``bait``; NaN stands for points that are no candidates.
 
     Returns
     -------
@@ -135,11 +143,12 @@ def select(
     >>> bool(first.ratio < 1.5)
     True
     """
-    check_options(capped, METHOD, tol, MAX_ITER)
+    check_options(capped, None, tol, MAX_ITER)
     checks.boolean(replace, "replace")
     checks.function(watch, "watch")
     if structure not in STRUCTURES:
         raise ValueError(f"structure must be one of {STRUCTURES}, got {structure!r}")
+    check_candidates(candidates)
     if structure == "block-diagonal" and rounding is None:
         rounding = "greedy"
     rounding = _rounding(rounding, ridge, replace)
@@ -152,7 +161,7 @@ def select(
         data = dict(ridge=ridge, probabilities=probabilities)
         with _closing(bar):
             blocks = prepare_blocks(pool, labeled, theta, budget, **data)
-            return _select_blocks(blocks, capped, tol, report, watch)
+            return _select_blocks(blocks, capped, tol, candidates, report, watch)
     limits = (("capped=False", capped), ("replace=True", not replace))
     needed = " and ".join(option for option, limited in limits if limited)
     advice = f"set {needed} to allow repeated picks" if needed else None
@@ -167,31 +176,35 @@ def select(
     )
     etas = _etas(eta, problem.parameters, problem.budget) if rounding != "greedy" else []
     warn_if_all_tie(problem, pool, labeled, ridge)
-    with _closing(bar), threads_for(problem.size):
+    with _closing(bar), one_thread():
         # 1. Weights for all points.
         steps = partial(report, "relax")
         if rounding == "greedy":  # only the certificate needs the weights
             relaxation = solve_on_working_set(problem, capped, tol, MAX_ITER, steps)
         else:
-            relaxation = solve(problem, capped, METHOD, tol, MAX_ITER, steps)
-        # 2. From weights to points, with every eta.
-        prepared = prepare_rounding(problem, relaxation.z)
+            relaxation = solve_relaxed(problem, capped, None, tol, MAX_ITER, steps)
+        # 2. From weights to points, with every eta, and by greedy steps.
+        small, z, rows = candidates_of(problem, relaxation, candidates)
+        prepared = prepare_rounding(small, z)
         runs = _ftrl_runs(prepared, etas, replace, report)
         tried = tuple((r.eta, r.lambda_min) for r in runs)
-        # 3. By greedy steps.
         if rounding != "ftrl":
-            runs.append(run_greedy(prepared, partial(report, "greedy"), watch))
+            steps = partial(report, "greedy")
+            runs.append(run_greedy(prepared, steps, spread(watch, rows, problem.n_points)))
         best = _best(prepared, runs, by_objective=bool(ridge))
-    return best._replace(relaxation=relaxation, tried=tried)
+    return of_pool(best, rows)._replace(relaxation=relaxation, tried=tried)
 
 
-def _select_blocks(problem, capped, tol, report, watch):
+def _select_blocks(problem, capped, tol, candidates, report, watch):
     """``select`` on a prepared block-diagonal problem."""
     relaxation = solve_on_working_set(problem, capped, tol, MAX_ITER, partial(report, "relax"))
-    Sigma = problem.total_information(relaxation.z)
-    sets = block_greedy(problem, watch, partial(report, "greedy"))
-    runs = [picked_blocks(problem, rows, Sigma) for rows in sets[::-1]]
-    return _best(None, runs, by_objective=True)._replace(relaxation=relaxation)
+    small, z, rows = candidates_of(problem, relaxation, candidates)
+    Sigma = small.total_information(z)
+    watch = spread(watch, rows, problem.n_points)
+    sets = block_greedy(small, watch, partial(report, "greedy"))
+    runs = [picked_blocks(small, picks, Sigma) for picks in sets[::-1]]
+    best = _best(None, runs, by_objective=True)
+    return of_pool(best, rows)._replace(relaxation=relaxation)
 
 
 def _closing(bar):
@@ -306,15 +319,23 @@ def _rounding(rounding, ridge, replace):
 
 
 def _ftrl_runs(rounding, etas, replace, report):
-    """One run per eta."""
-    runs, b = [], rounding.problem.budget
-    for before, eta in enumerate(etas):
+    """One run per eta; large matrices on one thread each, some runs at the same time."""
+    b, done, lock = rounding.problem.budget, [0], Lock()
+    threads = matrix_threads(rounding.problem.size, rounding.problem.threads)
 
-        def step(done, _, before=before):
-            report("sparsify", before * b + done, len(etas) * b)
+    def step(*_):
+        with lock:
+            done[0] += 1
+            report("sparsify", done[0], len(etas) * b)
 
-        runs.append(run_ftrl(rounding, eta, replace, step))
-    return runs
+    def run(eta):
+        mine = rounding
+        if min(threads, len(etas)) > 1:
+            alone = rounding.problem._replace(threads=1)
+            mine = rounding._replace(problem=alone, scorer=PoolScorer(alone))
+        return run_ftrl(mine, eta, replace, step)
+
+    return in_threads(run, etas, threads)
 
 
 def _best(rounding, runs, by_objective):

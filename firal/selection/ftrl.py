@@ -33,9 +33,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from firal.common import checks
-from firal.common.threads import threads_for
+from firal.common.threads import one_thread
 from firal.selection.greedy import greedy
-from firal.selection.relaxation import Relaxation
 from firal.selection.rounding import (
     PickedPoints,
     Rounding,
@@ -43,6 +42,8 @@ from firal.selection.rounding import (
     prepare_rounding,
     score_matrices,
 )
+from firal.selection.solver import Relaxation
+from firal.selection.support import check_candidates, of_pool, on_support, spread
 
 LARGEST_ETA = 1e12  # A^{-1/2} >= I is a difference of numbers of size eta: beyond, rounding decides
 
@@ -109,6 +110,7 @@ def sparsify(
     *,
     ridge: float = 0.0,
     probabilities: tuple[ArrayLike, ArrayLike | None] | None = None,
+    candidates: str = "all",
     replace: bool = False,
     watch: Callable[[int, np.ndarray], None] | None = None,
 ) -> Selection:
@@ -134,11 +136,14 @@ def sparsify(
     probabilities : tuple of array_like, optional
         Class probabilities of the pool (m, c) and of the labeled points (n0, c) from any
         classifier; theta must be None then.
+    candidates : {"all", "support"}
+        "all" is Algorithm 1. "support" picks among the points with weight: the theorem holds for
+        them, and with few of them it is much quicker.
     replace : bool, default False
         True may pick a point again, which is what Theorem 10 is about; False picks distinct points.
     watch : callable, optional
         Called at every step as ``watch(i, gains)`` with the picked row and the gains (m,) of all
-        points.
+        points; NaN stands for points that are no candidates.
 
     Returns
     -------
@@ -171,6 +176,7 @@ def sparsify(
     """
     eta = checks.number(eta, "eta", 0, LARGEST_ETA)
     checks.function(watch, "watch")
+    check_candidates(candidates)
     problem, z = check_rounding(
         pool,
         labeled,
@@ -182,8 +188,12 @@ def sparsify(
         probabilities=probabilities,
         factorize=True,
     )
-    with threads_for(problem.size):
-        return run_ftrl(prepare_rounding(problem, z), eta, replace, watch=watch)
+    with one_thread():
+        small, z, rows = (problem, z, None)
+        if candidates == "support":
+            small, z, rows = on_support(problem, z, replace)
+        watch = spread(watch, rows, problem.n_points)
+        return of_pool(run_ftrl(prepare_rounding(small, z), eta, replace, watch=watch), rows)
 
 
 def run_ftrl(
@@ -245,7 +255,9 @@ class _FtrlRule:
         Sigma, eta = self.rounding.Sigma, self.eta
         spectrum = self.picked.spectrum()
         nu = _normalizer(eta * spectrum)
-        K = nu * Sigma + eta * (self.picked.information + self.rounding.labeled_per_pick)
+        K = self.picked.information + self.rounding.labeled_per_pick
+        K *= eta
+        K += nu * Sigma
         W1, W2 = score_matrices(self.rounding, K)
         self.constant = (np.sum(1 / (nu + eta * spectrum)) - np.vdot(W1, Sigma)) / eta
         return eta * W1, W2

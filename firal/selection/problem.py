@@ -39,7 +39,7 @@ from numpy.typing import ArrayLike
 
 from firal.common import checks
 from firal.common.linalg import factor_of, reciprocal_condition, trace_and_derivative
-from firal.common.threads import allowed_threads
+from firal.common.threads import allowed_threads, matrix_threads, one_thread
 from firal.engine import memory
 from firal.model.fitting import symmetric_penalty
 from firal.model.hessians import weighted_information
@@ -83,6 +83,11 @@ class Problem(NamedTuple):
     budget: int
     threads: int
     copies: int = 1
+
+    @property
+    def n_points(self) -> int:
+        """Number of points m of the pool."""
+        return len(self.X)
 
     @property
     def size(self) -> int:
@@ -147,7 +152,8 @@ class Problem(NamedTuple):
             Returns (inf, None) if Sigma is singular to rounding. Cost of a call: about 2 d~^3.
         """
         target = self.target()
-        return lambda Sigma: trace_and_derivative(Sigma, target)
+        threads = matrix_threads(self.size, self.threads)
+        return lambda Sigma: trace_and_derivative(Sigma, target, threads)
 
     def contract(self, M: np.ndarray) -> np.ndarray:
         """<H(x_i), M> of every point.
@@ -239,9 +245,10 @@ def prepare_problem(
         p, p0, classes, reference = np.full((m, 2), 0.5), np.full((len(labeled), 2), 0.5), [0], 1
         n_classes = 2
     # 3. Information of the pool and of the labeled points.
-    X = pool @ map_
-    h = np.ascontiguousarray(p[:, classes])
     threads = allowed_threads()
+    h, reference_of_pool = np.ascontiguousarray(p[:, classes]), p[:, reference].copy()
+    del p  # X takes as much memory as the pool
+    X = pool @ map_
     mean = memory.information(X, h, np.full(m, 1 / m), threads)
     if not mean.any():
         raise ValueError(
@@ -253,7 +260,7 @@ def prepare_problem(
         strength = (len(labeled) + budget) * ridge
         known += np.kron(symmetric_penalty(n_classes), np.diag(strength * penalty))
     _require_definite(mean + known / budget)
-    return Problem(X, h, p[:, reference].copy(), known, mean, budget, threads, copies)
+    return Problem(X, h, reference_of_pool, known, mean, budget, threads, copies)
 
 
 def warn_if_all_tie(
@@ -308,7 +315,8 @@ def _classes(p, p0):
 
 def _require_definite(total):
     """The information of all points must be positive definite, whatever its scaling."""
-    rcond = reciprocal_condition(total)
+    with one_thread():
+        rcond = reciprocal_condition(total)
     if not rcond > len(total) * np.finfo(float).eps:
         raise ValueError(
             "pool and labeled must have information of full rank on the span of their features, "

@@ -12,16 +12,17 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import linalg
 from scipy.linalg import blas, lapack
 
 from firal.common import checks
 from firal.common.linalg import (
-    from_lower,
     invert_in_place,
     is_singular,
+    product_and_gram,
     trace_of_ratio,
 )
+from firal.common.nogil import eigenvalues
+from firal.common.threads import matrix_threads
 from firal.engine import memory
 from firal.model.hessians import curvature, information_root
 from firal.selection.problem import Problem, prepare_problem
@@ -168,8 +169,8 @@ def score_matrices(rounding: Rounding, K: np.ndarray) -> tuple[np.ndarray, np.nd
         W1 and W2. Cost: about 3/2 d~^3 multiply-adds.
     """
     W1 = invert_in_place(K, "Sigma(z)")
-    half = blas.dtrmm(1.0, rounding.factor, W1.T, side=1, lower=1)  # W1 C
-    return W1, from_lower(blas.dsyrk(1.0, half, lower=1))
+    threads = matrix_threads(len(K), rounding.problem.threads)
+    return W1, product_and_gram(W1, rounding.factor, threads)
 
 
 def barrier_below(spectrum: np.ndarray, level: float) -> float:
@@ -230,12 +231,12 @@ class PickedPoints:
         problem = self.rounding.problem
         x, h = problem.X[i], problem.h[i]
         self.rows.append(i)
-        self.information += self.rounding.labeled_per_pick + np.kron(
-            curvature(h[None])[0], np.outer(x, x)
-        )
+        self.information += self.rounding.labeled_per_pick
+        self.information += np.kron(curvature(h[None])[0], np.outer(x, x))
         root = information_root(x, h, problem.reference[i])
         half = blas.dtrsm(1.0, self.rounding.factor, root, lower=1)
-        self.white += self.rounding.white_labeled_per_pick + half @ half.T
+        self.white += self.rounding.white_labeled_per_pick
+        self.white += half @ half.T
 
     def spectrum(self) -> np.ndarray:
         """Eigenvalues of the sum of H~.
@@ -294,5 +295,5 @@ def spectrum_of(rounding: Rounding, rows: ArrayLike, white: np.ndarray | None = 
     """
     key = blake2b(np.sort(rows).tobytes(), digest_size=16).digest()
     if key not in rounding.spectra:
-        rounding.spectra[key] = linalg.eigvalsh(white, check_finite=False)
+        rounding.spectra[key] = eigenvalues(white.T.copy(order="F"))
     return rounding.spectra[key]

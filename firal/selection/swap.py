@@ -32,7 +32,7 @@ from numpy.typing import ArrayLike
 from scipy import linalg
 
 from firal.common import checks
-from firal.common.threads import threads_for
+from firal.common.threads import one_thread
 from firal.engine import memory
 from firal.selection.rounding import (
     PickedPoints,
@@ -149,7 +149,7 @@ def swap(
     lift = checks.number(8 / (5 * b * scale) if lift is None else lift, "lift", 0)
     chosen = _start(start, z, b)
     limit = math.ceil((1 + 2 * size / scale) / lift + size) - 1
-    with threads_for(size):
+    with one_thread():
         rounding = prepare_rounding(problem, z)
         barriers = _exchange(rounding, chosen, 1 / (2 / scale + lift), lift, limit)
         picked = PickedPoints(rounding)

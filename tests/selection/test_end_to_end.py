@@ -108,8 +108,8 @@ def test_select_is_relax_then_sparsify():
 def test_grid_keeps_the_largest_smallest_eigenvalue(replace, monkeypatch):
     data = medium_problem(3)
     solved = []
-    solve = end_to_end.solve
-    monkeypatch.setattr(end_to_end, "solve", lambda *args: solved.append(1) or solve(*args))
+    solve = end_to_end.solve_relaxed
+    monkeypatch.setattr(end_to_end, "solve_relaxed", lambda *args: solved.append(1) or solve(*args))
     result = select(*data, 15, replace=replace)
     assert len(solved) == 1  # the relaxed problem does not depend on eta
     grid = eta_grid(6, 15)

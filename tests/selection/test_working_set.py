@@ -4,10 +4,14 @@ import warnings
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
+from firal.selection import working_set
 from firal.selection.problem import prepare_problem
-from firal.selection.relaxation import solve
-from firal.selection.working_set import FROM, START, solve_on_working_set
+from firal.selection.relaxation import LARGE, relax
+from firal.selection.solver import solve
+from firal.selection.working_set import TAKEN, solve_on_working_set
 
 METHOD, MAX_ITER = "multiplicative", 2000
 
@@ -57,7 +61,7 @@ def test_same_problem_same_optimum_fewer_passes(capped, ridge, budget):
 def test_all_weight_on_points_that_the_first_sample_misses():
     pool, theta, rng = gaussian()
     pool *= 0.01
-    sampled = np.linspace(0, len(pool) - 1, START).astype(int)
+    sampled = np.linspace(0, len(pool) - 1, TAKEN).astype(int)
     far = rng.choice(np.setdiff1d(np.arange(len(pool)), sampled), 30, replace=False)
     pool[far] = 3 * rng.normal(size=(30, 4))
     problem, full, found = both(pool, theta, 10)
@@ -77,8 +81,6 @@ def test_copies_of_one_point_and_one_other():
 
 
 def test_too_few_passes_are_said(monkeypatch):
-    from firal.selection import working_set
-
     pool, theta, _ = gaussian()
     monkeypatch.setattr(working_set, "MOST_PASSES", 1)
     problem = prepare_problem(pool, None, theta, 10, ridge=0.01)
@@ -95,15 +97,185 @@ def test_ties_and_labeled_points():
 
 
 def test_small_pools_are_solved_as_a_whole_and_singular_samples_fall_back():
-    pool, theta, _ = gaussian(FROM)
+    pool, theta, _ = gaussian(4 * TAKEN)
     problem, _, found = both(pool, theta, 5)
     assert np.array_equal(found.z, solve(problem, True, METHOD, 0.01, MAX_ITER).z)
     # without a ridge, a sample of zeros has no information
     pool, theta, rng = gaussian(3000)
-    pool[np.linspace(0, 2999, START).astype(int)] = 0
+    pool[np.linspace(0, 2999, TAKEN).astype(int)] = 0
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         problem = prepare_problem(pool, None, theta, 20)
         found = solve_on_working_set(problem, True, 0.01, MAX_ITER)
     full = solve(problem, True, METHOD, 1e-4, MAX_ITER)
     assert found.objective * (1 - found.gap) <= full.objective <= found.objective * (1 + 1e-9)
+
+
+def brute_force(problem, capped):
+    """The optimum by a general-purpose solver on dense matrices, for a handful of points."""
+    from scipy import optimize
+
+    from firal.model.hessians import curvature
+
+    G = curvature(problem.h)
+    H = np.array([np.kron(g, np.outer(x, x)) for g, x in zip(G, problem.X, strict=True)])
+    known, H_p = problem.labeled_information, problem.mean_information
+    m, b = len(H), problem.budget
+
+    def value(z):
+        return problem.copies * np.trace(np.linalg.solve(known + np.tensordot(z, H, 1), H_p))
+
+    def slope(z):
+        inverse = np.linalg.inv(known + np.tensordot(z, H, 1))
+        return -problem.copies * np.einsum("nij,ij->n", H, inverse @ H_p @ inverse)
+
+    found = optimize.minimize(
+        value,
+        np.full(m, b / m),
+        jac=slope,
+        method="SLSQP",
+        bounds=[(1e-12, 1.0 if capped else None)] * m,
+        constraints={"type": "eq", "fun": lambda z: z.sum() - b, "jac": np.ones_like},
+        options={"maxiter": 2000, "ftol": 1e-14},
+    )
+    return found.fun
+
+
+@pytest.fixture
+def tiny_sets(monkeypatch):
+    """Working sets of a few points, so that tiny pools have passes."""
+    monkeypatch.setattr(working_set, "FROM", 0)
+    monkeypatch.setattr(working_set, "TAKEN", 2)
+
+
+@given(st.integers(0, 10**6), st.booleans(), st.sampled_from([0.0, 0.02]), st.booleans())
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_never_a_wrong_certificate_against_brute_force(tiny_sets, seed, capped, ridge, twins):
+    rng = np.random.default_rng(seed)
+    d, c, m, b = 2, int(rng.integers(2, 4)), 36, int(rng.integers(1, 3))
+    pool, theta = rng.normal(size=(m, d)), rng.normal(size=(c - 1, d))
+    pool *= rng.choice([0.01, 1, 3], size=(m, 1))  # few points matter
+    if twins:
+        pool = np.repeat(pool[: m // 4], 4, axis=0)
+    problem = prepare_problem(pool, rng.normal(size=(3, d)), theta, b, ridge=ridge)
+    found = solve_on_working_set(problem, capped, 1e-3, MAX_ITER)
+    assert len(found.history) == found.passes - 1  # it did not solve the whole pool at once
+    assert found.converged and found.gap <= 1e-3
+    best = brute_force(problem, capped)
+    assert found.objective * (1 - found.gap) <= best * (1 + 1e-9)
+    assert best <= found.objective * (1 + 1e-6) <= best * (1 + 2e-3)
+    # every lower bound on the way was true as well
+    assert np.all(found.history[:, 1] <= best * (1 + 1e-9))
+
+
+def test_patience_ends_every_search(tiny_sets, monkeypatch):
+    """With the largest values hidden from it, the working set grows to the whole pool."""
+    monkeypatch.setattr(working_set, "PATIENCE", 2)
+    pool, theta, _ = gaussian(200, d=2, c=2)
+    problem = prepare_problem(pool, None, theta, 3, ridge=0.01)
+
+    class Hidden:
+        n_points, budget = problem.n_points, problem.budget
+        labeled_information = problem.labeled_information
+        mean_information = problem.mean_information
+        evaluator, restricted = problem.evaluator, problem.restricted
+
+        def contract(self, M):
+            a = problem.contract(M)
+            order = np.argsort(a)
+            hidden = np.empty_like(a)
+            hidden[order[::-1]] = a[order]  # the smallest come as the largest
+            return hidden
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        found = solve_on_working_set(Hidden(), True, 1e-3, MAX_ITER)
+    assert found.passes <= 2 + 2 + np.ceil(np.log2(200 / 2)) + 1
+    full = solve(problem, True, METHOD, 1e-4, MAX_ITER)
+    assert found.objective == pytest.approx(full.objective, rel=2e-3)  # all points are in W now
+
+
+def test_only_the_listed_names_are_used():
+    """A pool may live anywhere: only seven names of a problem are used, and rows in order."""
+    pool, theta, _ = gaussian(5000)
+    problem = prepare_problem(pool, None, theta, 10, ridge=0.01)
+    calls = []
+
+    class Elsewhere:
+        def __getattr__(self, name):
+            calls.append(name)
+            if name == "restricted":
+                return self.rows
+            assert name in {
+                "n_points",
+                "budget",
+                "labeled_information",
+                "mean_information",
+                "evaluator",
+                "contract",
+            }
+            return getattr(problem, name)
+
+        def rows(self, rows):
+            assert np.all(np.diff(rows) > 0)
+            return problem.restricted(rows)
+
+    found = solve_on_working_set(Elsewhere(), True, 0.01, MAX_ITER)
+    same = solve_on_working_set(problem, True, 0.01, MAX_ITER)
+    assert np.array_equal(found.z, same.z)
+    assert found.passes == calls.count("contract") + 1
+
+
+def test_a_working_set_that_does_not_span_grows(monkeypatch):
+    monkeypatch.setattr(working_set, "FROM", 0)
+    monkeypatch.setattr(working_set, "TAKEN", 2)
+    rng = np.random.default_rng(0)
+    # one direction in every tenth point only, and never at the points of the first sample
+    pool, theta = rng.normal(size=(400, 6)), 0.1 * rng.normal(size=(2, 6))
+    sampled = np.linspace(0, 399, 24).astype(int)
+    pool[sampled] = 0
+    pool[:, 5] = 0
+    rare = np.setdiff1d(np.arange(3, 400, 10), sampled)
+    pool[rare, 5] = 0.01
+    problem = prepare_problem(pool, None, theta, 8)
+    found = solve_on_working_set(problem, True, 0.01, MAX_ITER)
+    full = solve(problem, True, METHOD, 1e-4, MAX_ITER)
+    assert found.converged and found.passes < full.passes
+    assert found.objective * (1 - found.gap) <= full.objective * (1 + 1e-9)
+    assert full.objective * (1 - full.gap) <= found.objective * (1 + 1e-9)
+
+
+def test_rounding_errors_give_no_certificate():
+    problem = prepare_problem(np.eye(2), None, np.zeros((1, 2)), 1, ridge=1.0)
+    measure = problem.evaluator()
+    z = np.full(2, 0.5)
+    f, M = working_set._evaluate(measure, problem, z)
+    assert M is not None and f > 0
+
+    def wrong(Sigma):
+        f, M = measure(Sigma)
+        return f, M * (1 + 1e-5)
+
+    assert working_set._evaluate(wrong, problem, z) == (np.inf, None)
+    assert working_set._evaluate(measure, problem, None) == (np.inf, None)
+
+
+def test_default_of_relax_is_by_the_number_of_points():
+    pool, theta, _ = gaussian(LARGE, d=2, c=2)
+    large, small = relax(pool, None, theta, 5), relax(pool[:-1], None, theta, 5)
+    assert len(large.history) == large.passes - 1 < 10
+    assert small.passes == 2 * small.iterations + 1
+    assert np.array_equal(small.z, relax(pool[:-1], None, theta, 5, method=METHOD).z)
+    assert np.array_equal(large.z, relax(pool, None, theta, 5, method="working-set").z)
+    assert large.objective == pytest.approx(
+        relax(pool, None, theta, 5, method=METHOD).objective, rel=0.01
+    )
+    with pytest.raises(ValueError, match="method must be one of"):
+        relax(pool, None, theta, 5, method="other")
+
+
+def test_progress_counts_all_gradients():
+    pool, theta, _ = gaussian(5000)
+    problem, done = prepare_problem(pool, None, theta, 10, ridge=0.01), []
+    found = solve_on_working_set(problem, True, 0.01, MAX_ITER, lambda k, _: done.append(k))
+    assert done == list(range(1, found.iterations + 1))
