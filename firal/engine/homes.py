@@ -1,0 +1,340 @@
+"""Where a table of points lives, and the one way to read all of it.
+
+A *home* holds a table (n, d) of numbers: an array in memory, a file (``.npy``, memory-mapped or
+Parquet), or a Dask array. Nothing above this module asks which: all it does is gather a few rows
+(:meth:`Home.rows`), or make a *pass* over all of them (:meth:`Home.reduce`). A pass applies a
+function to blocks of rows and combines its results. The pool itself is never copied: blocks are
+made float64 one by one, and what a pass returns is small.
+
+**Every home gives the same bits.** Which rows form a block depends on the shape of the table alone.
+Results are combined in the order of the rows: first the ``PART`` blocks of a part, then the parts.
+So the sums of all homes have one order, whatever finished first and wherever it ran.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+from abc import ABC, abstractmethod
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from firal.common.threads import allowed_threads, blas
+from firal.engine.scaling import as_numbers
+
+BLOCK_BYTES = 4 * 2**20  # one block of rows as float64: it stays in the cache
+PART = 16  # blocks that are combined first; on Dask they are one task
+MOST_THREADS = 8  # every thread has its own working memory
+
+Loader = Callable[[], np.ndarray]
+
+
+class Home(ABC):
+    """A table of numbers that is read block by block.
+
+    Attributes
+    ----------
+    shape : tuple of int
+        (n, d): rows and columns.
+    dtype : numpy.dtype
+        Type of the stored numbers; blocks are float64.
+    kind : str
+        Where it lives, in a word.
+    """
+
+    shape: tuple[int, int]
+    dtype: np.dtype
+    kind: str
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    @property
+    def block_rows(self) -> int:
+        """Rows of a block; the last one may have fewer."""
+        return block_rows(self.shape[1])
+
+    @property
+    def n_blocks(self) -> int:
+        """Number of blocks."""
+        return -(-self.shape[0] // self.block_rows)
+
+    @abstractmethod
+    def rows(self, indices: np.ndarray) -> np.ndarray:
+        """Gather some rows.
+
+        Parameters
+        ----------
+        indices : np.ndarray of int, shape (k,)
+            Which rows, in any order.
+
+        Returns
+        -------
+        np.ndarray of shape (k, d)
+            The rows in that order, float64.
+        """
+
+    @abstractmethod
+    def part_results(self, function: Callable, combine: Callable) -> Iterator[tuple[int, Any]]:
+        """Apply a function to all blocks, and combine the results of every part.
+
+        Parameters
+        ----------
+        function, combine : callable
+            As in :meth:`reduce`.
+
+        Yields
+        ------
+        tuple of int and object
+            Number of blocks, and their combined result, part by part in the order of the rows.
+        """
+
+    def reduce(
+        self,
+        function: Callable[[int, np.ndarray], Any],
+        combine: Callable[[Any, Any], Any],
+        report: Callable[[int, int], None] | None = None,
+    ) -> Any:
+        """Make a pass: apply a function to all blocks, and combine the results in order.
+
+        Parameters
+        ----------
+        function : callable
+            Called as ``function(start, block)`` with the number of the first row and the rows
+            (k, d), float64 in C order. It must not change them. It may run in another thread or on
+            another machine, so it must not rely on side effects.
+        combine : callable
+            From two results, of earlier and of later rows, to one. It may change the first.
+        report : callable, optional
+            Called as ``report(done, total)`` with numbers of blocks.
+
+        Returns
+        -------
+        object
+            The combined result of all blocks.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> home = as_home(np.arange(6.0).reshape(3, 2))
+        >>> home.reduce(lambda start, block: block.sum(axis=0), lambda a, b: a + b)
+        array([6., 9.])
+        """
+        total, done = None, 0
+        for count, result in self.part_results(function, combine):
+            total = result if done == 0 else combine(total, result)
+            done += count
+            if report is not None:
+                report(done, self.n_blocks)
+        return total
+
+
+class ThreadedHome(Home):
+    """A home whose blocks are read by this process and worked on by its threads.
+
+    As many threads as BLAS may use when the home is made, with one BLAS thread in each: no thread
+    waits for another.
+    """
+
+    def __init__(self):
+        self.threads = allowed_threads()
+
+    @abstractmethod
+    def loaders(self) -> Iterator[Loader]:
+        """Functions that give the blocks, in order; each is called once, perhaps by a thread."""
+
+    def part_results(self, function: Callable, combine: Callable) -> Iterator[tuple[int, Any]]:
+        """As in :class:`Home`.
+
+        Parameters
+        ----------
+        function, combine : callable
+            As in :meth:`Home.reduce`.
+
+        Yields
+        ------
+        tuple of int and object
+            As in :class:`Home`.
+        """
+        total, count = None, 0
+        with blas.limit(limits=1):
+            for result in self._results(function):
+                total = result if count == 0 else combine(total, result)
+                count += 1
+                if count == PART:
+                    yield count, total
+                    total, count = None, 0
+        if count:
+            yield count, total
+
+    def _results(self, function):
+        """Results of all blocks in order, a few of them computed ahead."""
+
+        def work(start, load):
+            return function(start, load())
+
+        starts = range(0, self.shape[0], self.block_rows)
+        threads = min(self.threads, MOST_THREADS, self.n_blocks)
+        if threads == 1:
+            yield from (work(*pair) for pair in zip(starts, self.loaders(), strict=True))
+            return
+        ahead = deque()
+        with ThreadPoolExecutor(threads) as pool:
+            try:
+                for pair in zip(starts, self.loaders(), strict=True):
+                    ahead.append(pool.submit(work, *pair))
+                    if len(ahead) > 2 * threads:
+                        yield ahead.popleft().result()
+                while ahead:
+                    yield ahead.popleft().result()
+            finally:  # after an error or Ctrl-C: what has not begun never will
+                for future in ahead:
+                    future.cancel()
+
+
+class ArrayHome(ThreadedHome):
+    """An array in memory, or a memory-mapped file.
+
+    Parameters
+    ----------
+    array : np.ndarray of shape (n, d)
+        Any real type and order. Pages of a memory-mapped file are given back after every block, so
+        that a pass over a file of any size keeps a few blocks in memory.
+    """
+
+    def __init__(self, array: np.ndarray):
+        super().__init__()
+        self.array = as_numbers(array)
+        self.shape, self.dtype = self.array.shape, self.array.dtype
+        self._mapped = _shared_mapping(self.array)
+        self.kind = "memory" if self._mapped is None else "file"
+
+    def rows(self, indices: np.ndarray) -> np.ndarray:
+        """As in :class:`Home`.
+
+        Parameters
+        ----------
+        indices : np.ndarray of int, shape (k,)
+            Which rows.
+
+        Returns
+        -------
+        np.ndarray of shape (k, d)
+            The rows, float64.
+        """
+        return self._taken(indices)
+
+    def loaders(self) -> Iterator[Loader]:
+        """As in :class:`ThreadedHome`.
+
+        Yields
+        ------
+        callable
+            Gives a block.
+        """
+        for start in range(0, self.shape[0], self.block_rows):
+            yield lambda rows=slice(start, start + self.block_rows): self._taken(rows)
+
+    def _taken(self, which):
+        block = np.ascontiguousarray(self.array[which], dtype=np.float64)
+        if self._mapped is not None:
+            if np.may_share_memory(block, self.array):  # float64 in C order: not copied yet
+                block = block.copy()
+            self._mapped.madvise(mmap.MADV_DONTNEED)
+        return block
+
+
+def as_home(X: Any) -> Home:
+    """Find out where a table lives.
+
+    Parameters
+    ----------
+    X : Home, array_like, str, path or Dask array, of shape (n, d)
+        A path must end in ``.npy`` or ``.parquet``.
+
+    Returns
+    -------
+    Home
+        X itself if it is one.
+
+    Raises
+    ------
+    ValueError
+        If it is not a table of numbers, or there is no home for such a file.
+    """
+    if isinstance(X, Home):
+        return X
+    if is_dask(X):
+        from firal.engine.dask_home import DaskHome
+
+        return DaskHome(X)
+    if isinstance(X, str | os.PathLike):
+        return _file_home(Path(X))
+    return ArrayHome(X)
+
+
+def block_rows(d: int) -> int:
+    """Rows of a block of a table with d columns.
+
+    Parameters
+    ----------
+    d : int
+        Number of columns.
+
+    Returns
+    -------
+    int
+        So many that they take ``BLOCK_BYTES`` as float64, at least 1.
+
+    Examples
+    --------
+    >>> block_rows(64)
+    8192
+    """
+    return max(1, BLOCK_BYTES // (8 * d))
+
+
+def is_dask(X: Any) -> bool:
+    """Whether something is a Dask collection; Dask is not imported for that.
+
+    Parameters
+    ----------
+    X : object
+        Anything.
+
+    Returns
+    -------
+    bool
+        True for Dask arrays, and for Dask frames, which ``as_home`` refuses.
+    """
+    return hasattr(X, "__dask_graph__") and hasattr(X, "ndim")
+
+
+def _file_home(path):
+    if not path.is_file():
+        raise FileNotFoundError(f"no file {path}")
+    if path.suffix.lower() == ".npy":
+        try:
+            return ArrayHome(np.load(path, mmap_mode="r", allow_pickle=False))
+        except (ValueError, EOFError) as error:
+            reason = "it holds objects or another format" if "pickle" in str(error) else error
+            raise ValueError(f"{path.name} must be an intact .npy of numbers: {reason}") from None
+    if path.suffix.lower() == ".parquet":
+        from firal.engine.parquet import ParquetHome
+
+        return ParquetHome(path)
+    raise ValueError(f"X must be a .npy or .parquet file, or a table in memory, got {path.name}")
+
+
+def _shared_mapping(array):
+    """The mmap below an array if its pages can be read again from the file, else None."""
+    shared = isinstance(array, np.memmap) and array.mode in ("r", "r+", "w+")
+    base = array
+    while base is not None and not isinstance(base, mmap.mmap):
+        base = getattr(base, "base", None)
+    return base if shared and hasattr(mmap, "MADV_DONTNEED") else None
