@@ -60,6 +60,11 @@ class BlockProblem(NamedTuple):
     mean_information: np.ndarray
     budget: int
 
+    @property
+    def n_points(self) -> int:
+        """Number of points m of the pool."""
+        return len(self.X)
+
     def restricted(self, rows: np.ndarray) -> BlockProblem:
         """The same problem with fewer candidates; H_p stays that of the pool.
 

@@ -85,6 +85,11 @@ class Problem(NamedTuple):
     copies: int = 1
 
     @property
+    def n_points(self) -> int:
+        """Number of points m of the pool."""
+        return len(self.X)
+
+    @property
     def size(self) -> int:
         """Order of the matrices."""
         return self.mean_information.shape[0]

@@ -5,6 +5,23 @@ over the pool computes a_i = <H(x_i), M> of all points at the solution. That pas
 of the full problem (``firal.selection.certificate``: every gradient gives a lower bound that no
 feasible weights can beat), and its largest values are the points that W lacks. W keeps the points
 with weight, takes these in, and the problem is solved again.
+
+**Where the pool lives does not matter.** Of a problem, this module uses seven names only, so any
+object that has them will do, for example one that reads its pool from a file:
+
+============================  ==================================================================
+``n_points``                  m, the number of points of the pool
+``budget``                    b, the number of points to pick
+``labeled_information``       what is known before: labeled points and penalty
+``mean_information``          H_p, the mean over the pool
+``evaluator()``               function from Sigma to f and M = Sigma^{-1} H_p Sigma^{-1}
+``contract(M)``               the one pass: the array (m,) of <H(x_i), M>, 8 bytes per point
+``restricted(rows)``          the problem of these rows (ascending, distinct; a few thousand),
+                              in memory: a ``Problem`` or ``BlockProblem``
+============================  ==================================================================
+
+Every call of ``contract`` reads the whole pool once, every call of ``restricted`` only its rows.
+Rounding on candidates (``firal.selection.end_to_end``) needs ``restricted`` and nothing else.
 """
 
 from __future__ import annotations
@@ -56,7 +73,7 @@ def solve_on_working_set(
     -----
     A pass costs m d~^2 / 4 multiply-adds; everything else happens on W.
     """
-    m, b = len(problem.X), problem.budget
+    m, b = problem.n_points, problem.budget
     if m <= max(FROM, 4 * b):
         return solve(problem, capped, "multiplicative", tol, max_iter, report)
     rows = np.linspace(0, m - 1, max(START, 2 * b)).astype(int)
