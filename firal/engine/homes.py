@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from firal.common.threads import allowed_threads, blas
-from firal.engine.scaling import as_numbers
+from firal.engine.columns import as_numbers
 
 BLOCK_BYTES = 4 * 2**20  # one block of rows as float64: it stays in the cache
 PART = 16  # blocks that are combined first; on Dask they are one task
@@ -125,13 +125,35 @@ class Home(ABC):
         >>> home.reduce(lambda start, block: block.sum(axis=0), lambda a, b: a + b)
         array([6., 9.])
         """
-        total, done = None, 0
+        total = None
+        for k, result in enumerate(self.parts(function, combine, report)):
+            total = result if k == 0 else combine(total, result)
+        return total
+
+    def parts(
+        self,
+        function: Callable[[int, np.ndarray], Any],
+        combine: Callable[[Any, Any], Any],
+        report: Callable[[int, int], None] | None = None,
+    ) -> Iterator[Any]:
+        """Make a pass whose results are as long as the table: they come part by part.
+
+        Parameters
+        ----------
+        function, combine, report : callable
+            As in :meth:`reduce`; ``combine`` is used within a part.
+
+        Yields
+        ------
+        object
+            The combined results of the parts, in the order of the rows.
+        """
+        done = 0
         for count, result in self.part_results(function, combine):
-            total = result if done == 0 else combine(total, result)
             done += count
             if report is not None:
                 report(done, self.n_blocks)
-        return total
+            yield result
 
 
 class ThreadedHome(Home):

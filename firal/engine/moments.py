@@ -13,9 +13,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from firal.common import checks
+from firal.engine.columns import (
+    check_map,
+    check_numbers,
+    drawn_in,
+    inverse_deviation,
+    principal_factor,
+)
 from firal.engine.homes import Home
-from firal.engine.scaling import FeatureMap, check_numbers, drawn_in, factor_of, inverse_deviation
+from firal.engine.scaling import FeatureMap
 
 
 class Moments(NamedTuple):
@@ -94,7 +100,7 @@ def streamed_feature_map(
     One pass, or two if ``robust``.
     """
     d = home.shape[1]
-    standardize, robust, intercept, pca = checks_of_options(standardize, robust, intercept, pca, d)
+    check_map(standardize, robust, pca, intercept, d)
     passes = 2 if robust else 1
 
     def moments(number, tails, full):
@@ -114,12 +120,9 @@ def streamed_feature_map(
     mean, n = found.mean, found.count
     variance = (found.squares if pca is None else np.diag(found.squares)) / n
     scale = inverse_deviation(mean, variance, n) if standardize else np.ones(d)
-    covariance = None if pca is None else found.squares / n
-    return FeatureMap(mean, factor_of(scale, covariance, pca, standardize), intercept, tails)
-
-
-def checks_of_options(standardize, robust, intercept, pca, d):
-    raise NotImplementedError
+    if pca is not None:
+        scale = principal_factor(scale, found.squares / n, pca, standardize)
+    return FeatureMap(mean, scale, intercept, tails)
 
 
 def _of_block(tails, full, start, block):

@@ -94,22 +94,8 @@ class ParquetHome(ThreadedHome):
                     yield lambda block=numbers[start : start + size]: block
                 parts, held = [numbers[whole:]], held - whole
         if held:
-            yield lambda block=np.concatenate(parts): block
-
-    def read(self, start: int, stop: int) -> np.ndarray:
-        """Read consecutive rows.
-
-        Parameters
-        ----------
-        start, stop : int
-            Rows start..stop-1.
-
-        Returns
-        -------
-        np.ndarray of shape (stop - start, d)
-            The rows, float64.
-        """
-        return self.rows(np.arange(start, stop))
+            rest = np.concatenate(parts)
+            yield lambda: rest
 
     def _open(self):
         if find_spec("pyarrow") is None:
