@@ -15,7 +15,7 @@ from sklearn.datasets import load_wine
 from sklearn.preprocessing import StandardScaler
 
 import firal
-from firal import cli, pipeline
+from firal import cli, picking, pipeline
 from firal.selection import penalized
 
 WINE = load_wine()
@@ -439,7 +439,7 @@ def test_the_bar(folder, capsys):
 
 
 def test_a_large_model_is_announced(folder, capsys, monkeypatch):
-    monkeypatch.setattr(pipeline, "LARGE", 10)
+    monkeypatch.setattr(picking, "LARGE", 10)
     err = run(capsys, "features.npy", "--labeled", "labels.csv", "--budget", 2)[2]
     assert "firal: the model has 28 parameters" in err and "pca" in err
 
