@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import firal
-from firal import cli, picking, pipeline
+from firal import cli, picking
 from firal.engine import scaling
 from firal.engine.scaling import model_features
 from firal.selection.penalized import GAP, fit_ridge, select_penalized
