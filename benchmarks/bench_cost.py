@@ -18,8 +18,8 @@ from common import one_thread
 
 from firal.selection.ftrl import run_ftrl
 from firal.selection.problem import prepare_problem
-from firal.selection.relaxation import solve
 from firal.selection.rounding import prepare_rounding
+from firal.selection.solver import solve
 
 TABLE = Path(__file__).with_name("cost.csv")
 BASE = {"m": 4000, "d": 12, "c": 9, "b": 4}

@@ -35,7 +35,6 @@ from numpy.typing import ArrayLike
 from firal.common import checks
 from firal.common.threads import threads_for
 from firal.selection.greedy import greedy
-from firal.selection.relaxation import Relaxation
 from firal.selection.rounding import (
     PickedPoints,
     Rounding,
@@ -43,6 +42,7 @@ from firal.selection.rounding import (
     prepare_rounding,
     score_matrices,
 )
+from firal.selection.solver import Relaxation
 
 LARGEST_ETA = 1e12  # A^{-1/2} >= I is a difference of numbers of size eta: beyond, rounding decides
 

@@ -4,7 +4,8 @@ Few points have weight at the optimum. So the problem is solved on a working set
 over the pool computes a_i = <H(x_i), M> of all points at the solution. That pass is the certificate
 of the full problem (``firal.selection.certificate``: every gradient gives a lower bound that no
 feasible weights can beat), and its largest values are the points that W lacks. W keeps the points
-with weight, takes these in, and the problem is solved again.
+with weight, takes these in, and the problem is solved again. The first pass is made at equal
+weights for all points, whose Sigma is known without a pass: labeled information plus b H_p.
 
 **Where the pool lives does not matter.** Of a problem, this module uses seven names only, so any
 object that has them will do, for example one that reads its pool from a file:
@@ -33,12 +34,15 @@ import numpy as np
 
 from firal.selection.certificate import largest_sum
 from firal.selection.problem import Problem
-from firal.selection.relaxation import Relaxation, solve
+from firal.selection.solver import Relaxation, solve
 
-FROM = 1000  # pools of fewer points are solved as a whole
-START = 500  # points of the first working set
-TAKEN = 250  # points that a pass adds
+TAKEN = 500  # points of the sample, and that a pass adds; more if budget or d~ are large
+FRESH = 0.2  # share of the weight that is spread over all points of a new working set
+ROUGH = 0.1  # a working set is solved to this part of the gap of the pool
+IDLE = 1e-6  # points with less than this part of the mean weight leave the working set
+PATIENCE = 10  # passes after which the working set only grows, twice as much every time
 MOST_PASSES = 50
+SOUND = 1e-6  # largest relative rounding error of f in a certificate
 
 
 def solve_on_working_set(
@@ -53,7 +57,7 @@ def solve_on_working_set(
     Parameters
     ----------
     problem : Problem
-        The prepared data.
+        The prepared data, or any object with the names that the module lists.
     capped : bool
         Whether no weight may exceed 1.
     tol : float
@@ -71,44 +75,100 @@ def solve_on_working_set(
 
     Notes
     -----
-    A pass costs m d~^2 / 4 multiply-adds; everything else happens on W.
+    A pass costs m d~^2 / 4 multiply-adds; everything else happens on W. If the gradients on W
+    always suffice, the search ends: after ``PATIENCE`` passes W only grows, and when it is the
+    whole pool, its gap is that of the problem. The chapter *Pools of any size* has the proofs.
     """
     m, b = problem.n_points, problem.budget
-    if m <= max(FROM, 4 * b):
-        return solve(problem, capped, "multiplicative", tol, max_iter, report)
-    rows = np.linspace(0, m - 1, max(START, 2 * b)).astype(int)
-    best, lower, gradients, history, measure = (np.inf, None), 0.0, 0, [], problem.evaluator()
+    taken = max(TAKEN, 2 * b, 2 * problem.mean_information.shape[-1])
+    if m <= 4 * taken:
+        whole = problem.restricted(np.arange(m))
+        return solve(whole, capped, "multiplicative", tol, max_iter, report)
+    rows, gradients, history, measure = _sample(m, taken), 0, [], problem.evaluator()
+    flat = measure(problem.labeled_information + b * problem.mean_information)
+    (f, M), inner, best, lower = flat, None, (np.inf, None), 0.0
     while True:
-        # 1. Solve on the working set.
-        small = problem.restricted(rows)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RuntimeWarning)  # the gap that counts is computed below
-            inner = solve(small, capped, "multiplicative", tol / 2, max_iter, report)
-        if inner.z is None:  # no ridge, and the working set does not span the parameters
-            return solve(problem, capped, "multiplicative", tol, max_iter, report)
-        gradients += inner.iterations
-        # 2. One pass over the pool: the certificate.
-        f, M = measure(small.total_information(inner.z))
+        # 1. One pass over the pool: the certificate.
         a = np.maximum(problem.contract(M), 0)
         known = np.vdot(problem.labeled_information, M)
         lower = max(lower, f * f / (largest_sum(a, b, capped) + known))
         if f < best[0]:
-            z = np.zeros(m)
-            z[rows] = inner.z
-            best = f, z
+            best = f, _weights(m, b, rows, inner)
         history.append((f, lower))
         gap = float(max(0.0, 1 - lower / best[0]))
-        # 3. Stop at the gap, or replace the idle points of the working set by the violators.
-        if gap <= tol or len(history) == MOST_PASSES:
+        # 2. Stop at the gap, or replace the idle points of the working set by the violators.
+        whole = inner is not None and len(rows) == m
+        if gap <= tol or whole or len(history) == MOST_PASSES:
             break
-        top = np.argpartition(a, m - TAKEN)[m - TAKEN :]
-        rows = np.union1d(rows[inner.z > 1e-6 * b / len(rows)], top)
+        if len(history) > PATIENCE:
+            taken = min(2 * taken, m)
+        rows, start = _renewed(rows, inner, a, taken, b, drop=len(history) <= PATIENCE)
+        # 3. Solve on the working set, in the beginning only roughly.
+        small = problem.restricted(rows)
+        wanted = max(tol / 2, ROUGH * gap)
+        inner = _solve_inside(small, capped, wanted, max_iter, start, gradients, report)
+        gradients += inner.iterations
+        f, M = _evaluate(measure, small, inner.z)
+        if M is None:  # no ridge, and W does not span the parameters: a larger sample will
+            (f, M), inner, rows = flat, None, _sample(m, 2 * len(rows))
     converged, passes = bool(gap <= tol), len(history) + 1  # and one for H_p
     if not converged:
         warnings.warn(
             f"relax stopped after {len(history)} passes over the pool with a certified gap of "
-            f"{gap:.2g}, wanted {tol:g}: raise tol",
+            f"{gap:.2g}, wanted {tol:g}: raise max_iter or tol",
             RuntimeWarning,
             stacklevel=3,
         )
     return Relaxation(best[1], best[0], gap, gradients, converged, np.array(history), passes)
+
+
+def _sample(m, size):
+    """Rows that are spread evenly over the pool."""
+    return np.linspace(0, m - 1, min(size, m)).astype(int)
+
+
+def _weights(m, b, rows, inner):
+    """Weights of all points; equal ones if nothing was solved."""
+    if inner is None:
+        return np.full(m, b / m)
+    z = np.zeros(m)
+    z[rows] = inner.z
+    return z
+
+
+def _renewed(rows, inner, a, taken, b, drop):
+    """The next working set: points with weight and the largest a; weights to start from."""
+    top = np.argpartition(a, a.size - taken)[a.size - taken :]
+    if inner is None:
+        return np.union1d(rows, top), None
+    kept = inner.z > IDLE * b / len(rows) if drop else np.ones(len(rows), dtype=bool)
+    both = np.union1d(rows[kept], top)
+    start = np.full(len(both), FRESH * b / len(both))
+    start[np.searchsorted(both, rows[kept])] += (1 - FRESH) * inner.z[kept]
+    return both, start
+
+
+def _solve_inside(small, capped, tol, max_iter, start, before, report):
+    """The problem of a working set; ``before`` gradients were reported already."""
+
+    def step(done, most):
+        if report is not None:
+            report(before + done, most)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)  # the gap that counts is that of the pool
+        return solve(small, capped, "multiplicative", tol, max_iter, step, start)
+
+
+def _evaluate(measure, small, z):
+    """f and M of weights on a working set; (inf, None) if rounding leaves no valid certificate.
+
+    <Sigma, M> = f. Where Sigma is singular to rounding, the two numbers differ.
+    """
+    if z is None:
+        return np.inf, None
+    Sigma = small.total_information(z)
+    f, M = measure(Sigma)
+    if M is None or not abs(np.vdot(Sigma, M) - f) <= SOUND * f:
+        return np.inf, None
+    return f, M

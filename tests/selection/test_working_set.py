@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from firal.selection.problem import prepare_problem
-from firal.selection.relaxation import solve
-from firal.selection.working_set import FROM, START, solve_on_working_set
+from firal.selection.solver import solve
+from firal.selection.working_set import TAKEN, solve_on_working_set
 
 METHOD, MAX_ITER = "multiplicative", 2000
 
@@ -57,7 +57,7 @@ def test_same_problem_same_optimum_fewer_passes(capped, ridge, budget):
 def test_all_weight_on_points_that_the_first_sample_misses():
     pool, theta, rng = gaussian()
     pool *= 0.01
-    sampled = np.linspace(0, len(pool) - 1, START).astype(int)
+    sampled = np.linspace(0, len(pool) - 1, TAKEN).astype(int)
     far = rng.choice(np.setdiff1d(np.arange(len(pool)), sampled), 30, replace=False)
     pool[far] = 3 * rng.normal(size=(30, 4))
     problem, full, found = both(pool, theta, 10)
@@ -95,12 +95,12 @@ def test_ties_and_labeled_points():
 
 
 def test_small_pools_are_solved_as_a_whole_and_singular_samples_fall_back():
-    pool, theta, _ = gaussian(FROM)
+    pool, theta, _ = gaussian(4 * TAKEN)
     problem, _, found = both(pool, theta, 5)
     assert np.array_equal(found.z, solve(problem, True, METHOD, 0.01, MAX_ITER).z)
     # without a ridge, a sample of zeros has no information
     pool, theta, rng = gaussian(3000)
-    pool[np.linspace(0, 2999, START).astype(int)] = 0
+    pool[np.linspace(0, 2999, TAKEN).astype(int)] = 0
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         problem = prepare_problem(pool, None, theta, 20)
