@@ -22,9 +22,10 @@ import numpy as np
 
 from firal.common import checks
 from firal.common.progress import reporter
-from firal.engine.homes import Home, as_home, is_dask
+from firal.engine.homes import as_home, is_dask
 from firal.engine.inputs import as_table, encode_labels
 from firal.engine.moments import streamed_feature_map
+from firal.engine.passes import Home
 from firal.engine.pool import FeaturePool
 from firal.engine.scaling import model_features
 from firal.picking import DEFAULT, RIDGE, Picks, fit_and_pick, pick, why_no_model

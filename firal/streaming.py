@@ -203,9 +203,10 @@ def nearest_points(
 
     def of_block(first, features):
         found, most = [], min(b, len(features))
+        half = np.sum(features**2, axis=1)[:, None] / 2
         for start in range(0, b, CENTERS):
             some = centers[start : start + CENTERS]
-            rough = np.sum(some**2, axis=1) / 2 - features @ some.T
+            rough = half - features @ some.T  # half the squared distance, up to a constant
             limits = np.partition(rough, most - 1, axis=0)[most - 1]
             for center, column, limit in zip(some, rough.T, limits, strict=True):
                 below, ties = np.flatnonzero(column < limit), np.flatnonzero(column == limit)

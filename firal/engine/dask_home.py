@@ -15,20 +15,19 @@ from typing import Any
 
 import numpy as np
 
-from firal.common.threads import blas
-from firal.engine.homes import PART, Home, as_home, block_rows
-
-AHEAD = 4  # without a cluster: tasks per thread that are given to the scheduler at once
+from firal.engine.homes import as_home
+from firal.engine.passes import PART, Loader, ThreadedHome, as_block, block_rows
 
 
-class DaskHome(Home):
+class DaskHome(ThreadedHome):
     """A Dask array of two dimensions.
 
     Parameters
     ----------
     array : dask.array.Array of shape (n, d)
-        Real numbers, chunks of known sizes. It is worked on by the default client if there is one,
-        else by threads of this process.
+        Real numbers, chunks of known sizes. It is worked on by the default client if there is one.
+        Otherwise Dask computes its parts, one after the other, and threads of this process work on
+        them.
 
     Raises
     ------
@@ -39,6 +38,7 @@ class DaskHome(Home):
     kind = "Dask"
 
     def __init__(self, array: Any):
+        super().__init__()
         if hasattr(array, "columns"):
             raise ValueError(
                 "X must be a Dask array, got a Dask frame: use frame.to_dask_array(lengths=True)"
@@ -62,7 +62,7 @@ class DaskHome(Home):
         self._parts = array.rechunk(chunks).to_delayed().ravel().tolist()
 
     def rows(self, indices: np.ndarray) -> np.ndarray:
-        """As in :class:`firal.engine.homes.Home`.
+        """As in :class:`firal.engine.passes.Home`.
 
         Parameters
         ----------
@@ -74,7 +74,7 @@ class DaskHome(Home):
         np.ndarray of shape (k, d)
             The rows, float64.
         """
-        from dask import delayed
+        from dask import compute, delayed
 
         indices = np.asarray(indices, dtype=np.intp)
         out, part = np.empty((indices.size, self.shape[1])), indices // self.part_rows
@@ -85,30 +85,49 @@ class DaskHome(Home):
             take(self._parts[k], indices[which] - k * self.part_rows)
             for k, which in zip(numbers, wanted, strict=True)
         ]
-        for which, rows in zip(wanted, _computed(tasks), strict=True):
+        client = _default_client()
+        found = compute(*tasks) if client is None else _gathered(client, tasks)
+        for which, rows in zip(wanted, found, strict=True):
             out[which] = rows
         return out
 
     def part_results(self, function: Callable, combine: Callable) -> Iterator[tuple[int, Any]]:
-        """As in :class:`firal.engine.homes.Home`.
+        """As in :class:`firal.engine.passes.Home`.
 
         Parameters
         ----------
         function, combine : callable
-            As in :meth:`firal.engine.homes.Home.reduce`.
+            As in :meth:`firal.engine.passes.Home.reduce`.
 
         Yields
         ------
         tuple of int and object
-            As in :class:`firal.engine.homes.Home`.
+            As in :class:`firal.engine.passes.Home`.
         """
+        client = _default_client()
+        if client is None:
+            yield from super().part_results(function, combine)
+            return
         from dask import delayed
 
         work = delayed(_Work(function, combine, self.block_rows), pure=False)  # sent once a pass
         run = delayed(_run, pure=False)
         tasks = [run(work, k * self.part_rows, part) for k, part in enumerate(self._parts)]
-        with blas.limit(limits=1):
-            yield from _computed(tasks)
+        yield from _gathered(client, tasks)
+
+    def loaders(self) -> Iterator[Loader]:
+        """As in :class:`firal.engine.passes.ThreadedHome`, for a pass without a cluster.
+
+        Yields
+        ------
+        callable
+            Gives a block.
+        """
+        for part in self._parts:
+            numbers = part.compute()
+            for start in range(0, len(numbers), self.block_rows):
+                rows = numbers[start : start + self.block_rows]
+                yield lambda rows=rows: as_block(rows)
 
 
 def on_dask(path: str | os.PathLike) -> DaskHome:
@@ -148,8 +167,7 @@ def _run(work, first, part):
     """Number of blocks of a part, and their combined result."""
     total, count = None, 0
     for start in range(0, len(part), work.rows):
-        block = np.ascontiguousarray(part[start : start + work.rows], dtype=np.float64)
-        result = work.function(first + start, block)
+        result = work.function(first + start, as_block(part[start : start + work.rows]))
         total = result if count == 0 else work.combine(total, result)
         count += 1
     return count, total
@@ -163,16 +181,8 @@ def _read(path, start, stop):
     return as_home(path).rows(np.arange(start, stop))
 
 
-def _computed(tasks):
-    """Results of tasks in order, by the default client if there is one, else by threads."""
-    client = _default_client()
-    if client is None:
-        from dask import compute
-
-        size = AHEAD * (os.cpu_count() or 1)
-        for start in range(0, len(tasks), size):
-            yield from compute(*tasks[start : start + size], scheduler="threads")
-        return
+def _gathered(client, tasks):
+    """Results of tasks in order."""
     futures = client.compute(tasks)
     try:
         while futures:

@@ -20,7 +20,7 @@ from firal.engine.columns import (
     inverse_deviation,
     principal_factor,
 )
-from firal.engine.homes import Home
+from firal.engine.passes import Home
 from firal.engine.scaling import FeatureMap
 
 
@@ -131,7 +131,9 @@ def _of_block(tails, full, start, block):
         check_numbers(block, start)
     else:
         block = drawn_in(block, tails)
-    mean = block.sum(axis=0) / len(block)
-    centered = block - mean
+    centered = block - block[0]  # 0 where a column is constant, which a sum of equals is not
+    shift = centered.sum(axis=0) / len(block)
+    mean = block[0] + shift
+    centered -= shift
     squares = centered.T @ centered if full else np.einsum("ij,ij->j", centered, centered)
     return Moments(len(block), mean, squares)

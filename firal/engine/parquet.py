@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from firal.engine.homes import Loader, ThreadedHome
+from firal.engine.passes import Loader, ThreadedHome
 
 READ_ROWS = 2**16  # rows that are decoded at once
 
@@ -51,7 +51,7 @@ class ParquetHome(ThreadedHome):
             raise ValueError(f"{self.path.name} must have rows and columns, got shape {self.shape}")
 
     def rows(self, indices: np.ndarray) -> np.ndarray:
-        """As in :class:`firal.engine.homes.Home`.
+        """As in :class:`firal.engine.passes.Home`.
 
         Parameters
         ----------
@@ -74,7 +74,7 @@ class ParquetHome(ThreadedHome):
         return out
 
     def loaders(self) -> Iterator[Loader]:
-        """As in :class:`firal.engine.homes.ThreadedHome`.
+        """As in :class:`firal.engine.passes.ThreadedHome`.
 
         Yields
         ------

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from firal.engine.homes import Home
+from firal.engine.passes import Home
 from firal.engine.scaling import FeatureMap
 
 
@@ -112,7 +112,7 @@ class FeaturePool:
             Called as ``function(first, features)``: the number of the first point, and features
             (k, r) of the k >= 1 points from there on.
         combine, report : callable
-            As in :meth:`firal.engine.homes.Home.reduce`.
+            As in :meth:`firal.engine.passes.Home.reduce`.
 
         Returns
         -------
@@ -134,7 +134,7 @@ class FeaturePool:
         function : callable
             From features (k, r) to numbers (k,).
         report : callable, optional
-            As in :meth:`firal.engine.homes.Home.reduce`.
+            As in :meth:`firal.engine.passes.Home.reduce`.
 
         Returns
         -------

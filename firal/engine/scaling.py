@@ -179,7 +179,14 @@ def feature_map(
 def _inverse_deviation(X, mean, tails=None):
     """1 / standard deviation of every column; 0 where it is constant to rounding."""
     variance = _centered_mean(X, mean, lambda A: (A * A).sum(axis=0), tails)
+    variance[_is_constant(X)] = 0  # also where the mean of equal numbers is not that number
     return inverse_deviation(mean, variance, len(X))
+
+
+def _is_constant(X):
+    """Whether all numbers of a column are the same (d,)."""
+    first = _numbers(X, slice(0, 1))
+    return np.logical_and.reduce([(_numbers(X, b) == first).all(axis=0) for b in _blocks(X)])
 
 
 def _factor(X, mean, standardize, pca, tails=None):

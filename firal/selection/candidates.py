@@ -18,13 +18,13 @@ from firal.selection.block_diagonal import block_greedy
 from firal.selection.block_diagonal import picked as picked_blocks
 from firal.selection.end_to_end import MAX_ITER, _best, _etas, _ftrl_runs, run_greedy
 from firal.selection.ftrl import Selection
-from firal.selection.relaxation import Relaxation, solve
+from firal.selection.relaxation import Relaxation
 from firal.selection.rounding import prepare_rounding
 from firal.selection.streamed import StreamedProblem
-from firal.selection.working_set import FROM, solve_on_working_set
+from firal.selection.working_set import solve_on_working_set
 
 SPREAD = 10_000  # candidates that are spread evenly over the pool
-MOST = 20_000  # candidates with weight; there are far fewer unless weights are equal
+MOST = 10_000  # candidates with weight; there are far fewer unless weights are equal
 
 
 def relaxed_candidates(
@@ -50,10 +50,6 @@ def relaxed_candidates(
     """
     m, b, steps = problem.n_points, problem.budget, partial(report, "relax")
     with threads_for(len(problem.mean_information)):
-        if m <= max(FROM, 4 * b):
-            whole = np.arange(m)
-            small = problem.restricted(whole)
-            return solve(small, True, "multiplicative", tol, MAX_ITER, steps), whole
         relaxation = solve_on_working_set(problem, True, tol, MAX_ITER, steps)
     support = np.flatnonzero(relaxation.z)
     if support.size > MOST:
@@ -88,7 +84,9 @@ def select_from_candidates(
     Returns
     -------
     Selection
-        The picked points, and their certificate: that of the whole pool.
+        The picked points; ``objective`` and ``ratio`` are certified for the whole pool.
+        ``lambda_min`` is that against the weights of the candidates, which are all weights unless
+        more than ``MOST`` points have some (equal weights).
     """
     relaxation, candidates = relaxed_candidates(problem, tol, report)
     small, z = problem.restricted(candidates), relaxation.z[candidates]
