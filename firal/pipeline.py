@@ -179,7 +179,7 @@ def next_batch(
     )
     if streamed:
         pool = FeaturePool(table, _streamed_map(table, options, progress), known)
-        labeled, rows_of = pool.labeled(), pool.table_rows
+        labeled, rows_of = pool.of_rows(known), pool.table_rows
     else:
         features, free = model_features(table, **options), np.setdiff1d(np.arange(n), known)
         pool, labeled, rows_of = features[free], features[known], free.__getitem__

@@ -43,6 +43,7 @@ PACKAGES = {
 EXTRAS = {"firal.skactiveml": {"skactiveml"}, "firal.companion": {"notebook"}}
 INSIDE_FUNCTIONS = {
     "firal.data.cells": {"parquet"},
+    "firal.data.streams": {"parquet", "dask"},
     "firal.engine.parquet": {"parquet"},
     "firal.engine.dask_home": {"dask"},
     "firal.companion.prepare": {"features"},

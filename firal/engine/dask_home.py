@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
-from firal.engine.homes import as_home
+from firal.engine.homes import file_home
 from firal.engine.passes import PART, Loader, ThreadedHome, as_block, block_rows
 
 
@@ -130,28 +130,34 @@ class DaskHome(ThreadedHome):
                 yield lambda rows=rows: as_block(rows)
 
 
-def on_dask(path: str | os.PathLike) -> DaskHome:
+def on_dask(path: str | os.PathLike, columns: Sequence[str] | None = None) -> DaskHome:
     """A file that the workers of a cluster read themselves.
 
     Parameters
     ----------
     path : str or path
         A ``.npy`` or ``.parquet`` file, under a name that all workers can open.
+    columns : sequence of str, optional
+        Columns of a ``.parquet`` file to use; by default all.
 
     Returns
     -------
     DaskHome
         Its parts are read where they are worked on.
+
+    Raises
+    ------
+    ValueError
+        As in :func:`firal.engine.homes.as_home`.
     """
     import dask.array
     from dask import delayed
 
-    home = as_home(path)
-    n, d = home.shape
+    n, d = file_home(path, columns).shape
     size, read, parts = PART * block_rows(d), delayed(_read, pure=False), []
     for start in range(0, n, size):
         stop = min(start + size, n)
-        part = read(os.path.abspath(path), start, stop)
+        part = read(os.path.abspath(path), columns, start, stop)
         parts.append(dask.array.from_delayed(part, (stop - start, d), np.float64))
     return DaskHome(dask.array.concatenate(parts))
 
@@ -177,8 +183,8 @@ def _take(part, indices):
     return np.asarray(part)[indices]
 
 
-def _read(path, start, stop):
-    return as_home(path).rows(np.arange(start, stop))
+def _read(path, columns, start, stop):
+    return file_home(path, columns).rows(np.arange(start, stop))
 
 
 def _gathered(client, tasks):

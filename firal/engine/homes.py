@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import mmap
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -95,7 +95,7 @@ def as_home(X: Any) -> Home:
 
         return DaskHome(X)
     if isinstance(X, str | os.PathLike):
-        return _file_home(Path(X))
+        return file_home(X)
     return ArrayHome(X)
 
 
@@ -115,10 +115,32 @@ def is_dask(X: Any) -> bool:
     return hasattr(X, "__dask_graph__") and hasattr(X, "ndim")
 
 
-def _file_home(path):
+def file_home(path: str | os.PathLike, columns: Sequence[str] | None = None) -> Home:
+    """A file as a home.
+
+    Parameters
+    ----------
+    path : str or path
+        A ``.npy`` or ``.parquet`` file.
+    columns : sequence of str, optional
+        Columns of a ``.parquet`` file to use, in this order; by default all.
+
+    Returns
+    -------
+    Home
+        The file is not read yet.
+
+    Raises
+    ------
+    FileNotFoundError
+        If there is no such file.
+    ValueError
+        If it is damaged, not of numbers, or of another format.
+    """
+    path = Path(path)
     if not path.is_file():
         raise FileNotFoundError(f"no file {path}")
-    if path.suffix.lower() == ".npy":
+    if path.suffix.lower() == ".npy" and columns is None:
         try:
             return ArrayHome(np.load(path, mmap_mode="r", allow_pickle=False))
         except (ValueError, EOFError) as error:
@@ -127,7 +149,7 @@ def _file_home(path):
     if path.suffix.lower() == ".parquet":
         from firal.engine.parquet import ParquetHome
 
-        return ParquetHome(path)
+        return ParquetHome(path, columns)
     raise ValueError(f"X must be a .npy or .parquet file, or a table in memory, got {path.name}")
 
 

@@ -1,6 +1,6 @@
-"""The points of a table that have no label, as the features of the model, in any home.
+"""The points of a table that may be picked, as the features of the model, in any home.
 
-Points of the pool are counted 0..m-1 in the order of the table, labeled rows left out. A pass
+Points of the pool are counted 0..m-1 in the order of the table, all other rows left out. A pass
 turns every block of raw rows into features and forgets them again.
 """
 
@@ -16,21 +16,21 @@ from firal.engine.scaling import FeatureMap
 
 
 class FeaturePool:
-    """Features of the rows without a label.
+    """Features of the rows that may be picked.
 
     Parameters
     ----------
     home : Home
-        The table, labeled rows included.
+        The table, all rows included.
     feature_map : FeatureMap
         From its columns to features.
-    known : np.ndarray of shape (n0,)
-        Rows with a label, ascending.
+    left_out : np.ndarray of int
+        Distinct rows that are not in the pool, such as those with a label, ascending.
     """
 
-    def __init__(self, home: Home, feature_map: FeatureMap, known: np.ndarray):
-        self.home, self.map, self.known = home, feature_map, known
-        self.n_points, self.n_features = len(home) - len(known), feature_map.width
+    def __init__(self, home: Home, feature_map: FeatureMap, left_out: np.ndarray):
+        self.home, self.map, self.left_out = home, feature_map, left_out
+        self.n_points, self.n_features = len(home) - len(left_out), feature_map.width
 
     def __len__(self) -> int:
         return self.n_points
@@ -48,8 +48,8 @@ class FeaturePool:
         np.ndarray of int
             Their rows. Cost: no list of all rows is made.
         """
-        # known[j] - j unlabeled rows come before the j-th labeled one
-        before = self.known - np.arange(self.known.size)
+        # left_out[j] - j points of the pool come before the j-th row that is left out
+        before = self.left_out - np.arange(self.left_out.size)
         return np.asarray(indices) + np.searchsorted(before, indices, side="right")
 
     def features(self, indices: np.ndarray) -> np.ndarray:
@@ -65,19 +65,24 @@ class FeaturePool:
         np.ndarray of shape (k, r)
             Their features.
         """
-        return self.map.apply(self.home.rows(self.table_rows(indices)))
+        return self.of_rows(self.table_rows(indices))
 
-    def labeled(self) -> np.ndarray:
-        """Features of the labeled rows.
+    def of_rows(self, rows: np.ndarray) -> np.ndarray:
+        """Features of some rows of the table, also of those that are not in the pool.
+
+        Parameters
+        ----------
+        rows : np.ndarray of int, shape (k,)
+            Rows of the table; may be empty.
 
         Returns
         -------
-        np.ndarray of shape (n0, r)
-            In the order of the rows.
+        np.ndarray of shape (k, r)
+            Their features.
         """
-        if self.known.size == 0:
+        if len(rows) == 0:
             return np.empty((0, self.n_features))
-        return self.map.apply(self.home.rows(self.known))
+        return self.map.apply(self.home.rows(rows))
 
     def sample(self, most: int, rng: np.random.Generator) -> np.ndarray:
         """Features of points drawn without replacement; of all points if there are few.
@@ -119,7 +124,7 @@ class FeaturePool:
         object
             The combined result.
         """
-        work = _OnFeatures(self.map, self.known, function)
+        work = _OnFeatures(self.map, self.left_out, function)
         return self.home.reduce(work, _IfAny(combine), report)
 
     def values(
@@ -142,7 +147,7 @@ class FeaturePool:
             The numbers: 8 bytes per point, all that is ever held of the whole pool.
         """
         out, done = np.empty(self.n_points), 0
-        work = _OnFeatures(self.map, self.known, _Values(function))
+        work = _OnFeatures(self.map, self.left_out, _Values(function))
         for values in self.home.parts(work, _IfAny(_joined), report):
             if values is not None:
                 out[done : done + len(values)] = values
@@ -151,15 +156,15 @@ class FeaturePool:
 
 
 class _OnFeatures:
-    """From raw rows to the result of a function of features; None if all have labels."""
+    """From raw rows to the result of a function of features; None if all are left out."""
 
-    def __init__(self, feature_map, known, function):
-        self.map, self.known, self.function = feature_map, known, function
+    def __init__(self, feature_map, left_out, function):
+        self.map, self.left_out, self.function = feature_map, left_out, function
 
     def __call__(self, start, block):
-        low, high = np.searchsorted(self.known, [start, start + len(block)])
+        low, high = np.searchsorted(self.left_out, [start, start + len(block)])
         if low < high:
-            block = np.delete(block, self.known[low:high] - start, axis=0)
+            block = np.delete(block, self.left_out[low:high] - start, axis=0)
         return self.function(int(start - low), self.map.apply(block)) if len(block) else None
 
 

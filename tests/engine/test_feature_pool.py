@@ -25,7 +25,7 @@ def test_labeled_rows_are_left_out(n, rows, data):
         assert len(pool) == len(free) and pool.n_features == 3
         assert np.array_equal(pool.table_rows(np.arange(len(free))), free)
         assert np.array_equal(pool.features(np.arange(len(free))), F[free])
-        assert np.array_equal(pool.labeled(), F[known])
+        assert np.array_equal(pool.of_rows(known), F[known])
 
         def of_block(first, features):
             assert len(features)
