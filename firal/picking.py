@@ -17,7 +17,9 @@ from numpy.typing import ArrayLike
 
 from firal.common import checks
 from firal.engine.pool import FeaturePool
+from firal.engine.regression import fit_by_blocks
 from firal.model.fitting import fit
+from firal.model.newton_system import MEDIUM_SYSTEM
 from firal.selection import penalized
 from firal.selection.end_to_end import select
 from firal.selection.ftrl import Selection
@@ -28,6 +30,7 @@ DEFAULT = "firal-ridge"
 RIDGE = 1e-3  # of the strategies of the paper; that of the default is in firal.selection.penalized
 LARGE = 2000  # from this many parameters on, a selection takes minutes
 SLOW = ("bait", "firal", DEFAULT)  # strategies that work with matrices of that size
+MANY = 300_000  # labels from which on a fit by blocks is quicker, and needs less memory
 
 log = logging.getLogger("firal")
 
@@ -115,10 +118,12 @@ def fit_and_pick(
 
 def _theta(labeled, codes, n_classes, budget, strategy, ridge):
     """Parameters of the model that a strategy wants."""
-    if strategy != DEFAULT:
-        return fit(labeled, codes, n_classes, ridge).theta
-    ridge = penalized.fit_ridge(ridge, len(labeled), budget)
-    return fit(labeled, codes, n_classes, ridge, penalty="symmetric").theta
+    penalty = "reference"
+    if strategy == DEFAULT:
+        ridge, penalty = penalized.fit_ridge(ridge, len(labeled), budget), "symmetric"
+    many = len(labeled) >= MANY and labeled.shape[1] * (n_classes - 1) <= MEDIUM_SYSTEM
+    solve = fit_by_blocks if many else fit
+    return solve(labeled, codes, n_classes, ridge, penalty=penalty).theta
 
 
 def pick(

@@ -5,7 +5,7 @@ import pytest
 from homes_of import all_homes
 
 import firal
-from firal import pipeline, streaming
+from firal import picking, pipeline, streaming
 from firal.engine import passes
 from firal.engine.homes import as_home
 from firal.engine.pool import FeaturePool
@@ -106,6 +106,17 @@ def test_functions_are_refused_with_the_remedy():
     X, y = table()
     with pytest.raises(ValueError, match="got the function own: pass an array that fits in memory"):
         firal.next_batch(as_home(X), y, B, strategy=own)
+
+
+@pytest.mark.parametrize("strategy", ["firal-ridge", "entropy"])
+def test_very_many_labels_are_fitted_by_blocks(strategy, monkeypatch):
+    X, y = table()
+    expected = firal.next_batch(X, y, B, strategy=strategy)
+    monkeypatch.setattr(picking, "MANY", len(y))
+    monkeypatch.setattr(picking, "fit", None)  # not called
+    found = firal.next_batch(X, y, B, strategy=strategy)
+    np.testing.assert_allclose(found.theta, expected.theta, atol=1e-6)
+    assert found.rows.tolist() == expected.rows.tolist()
 
 
 def test_progress(small_blocks):
