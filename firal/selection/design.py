@@ -52,6 +52,27 @@ class Design(NamedTuple):
         out[np.arange(len(X)), X.shape[1] + nearest_center(X, self.centers)] = self.size
         return out
 
+    def projected(self, X: np.ndarray, map_: np.ndarray) -> np.ndarray:
+        """Coordinates of the features of the design, which are not formed.
+
+        Parameters
+        ----------
+        X : np.ndarray of shape (n, d)
+            Features of the model.
+        map_ : np.ndarray of shape (d + k, r)
+            Coordinates.
+
+        Returns
+        -------
+        np.ndarray of shape (n, r)
+            ``columns(X) @ map_``.
+        """
+        d = X.shape[1]
+        out = X @ map_[:d]
+        if self.centers is not None:
+            out += (self.size * map_[d:])[nearest_center(X, self.centers)]
+        return out
+
     def probabilities(self, X: np.ndarray) -> np.ndarray:
         """Class probabilities.
 
@@ -91,7 +112,7 @@ class FullData(NamedTuple):
     def __call__(self, features: np.ndarray) -> dict[str, np.ndarray]:
         p = self.design.probabilities(features)
         return {
-            "X": self.design.columns(features) @ self.map_,
+            "X": self.design.projected(features, self.map_),
             "h": np.ascontiguousarray(p[:, self.classes]),
             "reference": p[:, self.reference].copy(),
         }

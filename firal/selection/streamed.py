@@ -28,6 +28,7 @@ from firal.selection.design import BlockData, Design, FullData
 from firal.selection.problem import Problem, kept_classes, require_definite
 
 BEST = 1000  # points with the largest values of the last pass, which become candidates
+PIECE = 512  # points of the small QR factorizations
 
 
 class StreamedProblem:
@@ -206,7 +207,12 @@ class _Overview:
         self.design = design
 
     def __call__(self, first, features):
-        R = np.linalg.qr(self.design.columns(features), mode="r")
+        columns = self.design.columns(features)
+        # factors of pieces that stay in the cache, then the factor of these
+        whole = len(columns) // PIECE * PIECE
+        pieces = columns[:whole].reshape(-1, PIECE, columns.shape[1])
+        R = np.linalg.qr(pieces, mode="r").reshape(-1, columns.shape[1])
+        R = np.linalg.qr(np.vstack([R, columns[whole:]]), mode="r")
         return R, self.design.probabilities(features).sum(axis=0)
 
     @staticmethod
