@@ -56,12 +56,12 @@ def peak_above_data(make, work):
 
 def _peak(make, work):
     data = make()
-    before = _memory("VmRSS")
+    before = memory("VmRSS")
     work(*data)
-    return _memory("VmHWM") - before
+    return memory("VmHWM") - before
 
 
-def _memory(field):
+def memory(field):
     """A line of /proc/self/status, in bytes (Linux only)."""
     lines = Path("/proc/self/status").read_text(encoding="utf8").splitlines()
     return int(next(line.split()[1] for line in lines if line.startswith(field))) * 1024

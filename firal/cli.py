@@ -26,11 +26,13 @@ import firal
 from firal.cli_options import parser
 from firal.common.text import as_text
 from firal.data.labels import check_ids, merge, read_labels
+from firal.data.streams import dask_client, is_long, stream_table
 from firal.data.tables import read_table
+from firal.pipeline import STREAM_FROM
 from firal.selection.problem import AllPointsTie
 
 # The library's errors begin with the name of an argument; these have an option of the same name.
-ARGUMENTS = ("budget", "eta", "pca", "ridge", "robust", "strategy")
+ARGUMENTS = ("budget", "dask", "eta", "pca", "ridge", "robust", "strategy")
 # What a TableError asks for, and the options that say it.
 REMEDIES = {
     "header": "--header or --no-header",
@@ -86,21 +88,22 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _select(options):
     _check_output(options)
-    X, ids, labels = _read(options)
-    batch = firal.next_batch(
-        X,
-        labels,
-        options.budget,
-        strategy=options.strategy,
-        ridge=options.ridge,
-        standardize=options.standardize,
-        robust=options.robust,
-        pca=options.pca,
-        intercept=options.intercept,
-        eta=options.eta,
-        rng=np.random.default_rng(options.seed),
-        progress=_shows_bar(options),
-    )
+    with dask_client(options.dask):
+        X, ids, labels = _read(options)
+        batch = firal.next_batch(
+            X,
+            labels,
+            options.budget,
+            strategy=options.strategy,
+            ridge=options.ridge,
+            standardize=options.standardize,
+            robust=options.robust,
+            pca=options.pca,
+            intercept=options.intercept,
+            eta=options.eta,
+            rng=np.random.default_rng(options.seed),
+            progress=_shows_bar(options),
+        )
     _write(options, _rendered(options, batch, ids))
 
 
@@ -109,7 +112,12 @@ def _read(options):
     columns = [name for name in (options.label_column, options.id_column) if name is not None]
     if len(columns) == 2 and columns[0] == columns[1]:
         raise ValueError(f"--label-column and --id-column must differ, got {columns[0]!r} for both")
-    X, found = read_table(options.features, columns, options.ignore, options.header)
+    if options.dask is not None or is_long(options.features, STREAM_FROM):
+        X, found = stream_table(
+            options.features, columns, options.ignore, dask=options.dask is not None
+        )
+    else:
+        X, found = read_table(options.features, columns, options.ignore, options.header)
     ids = found.get(options.id_column)
     if ids is not None:
         check_ids(ids, options.id_column)

@@ -100,6 +100,12 @@ def parser() -> argparse.ArgumentParser:
         help='for firal: a number or "theory"; default: the best of 7',
     )
     add("--seed", type=_integer(0), default=0, metavar="N", help="of all that is random; default 0")
+    add(
+        "--dask",
+        metavar="ADDRESS",
+        help="scheduler of a Dask cluster, such as tcp://10.0.0.5:8786; its workers read FEATURES, "
+        "a .npy or .parquet file, under the same name",
+    )
     model = select.add_argument_group("model")
     model.add_argument(
         "--ridge",

@@ -14,25 +14,36 @@ What is going on is logged to the logger "firal" at level INFO.
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from firal.common import checks
+from firal.common.progress import reporter
+from firal.engine.homes import as_home, is_dask
 from firal.engine.inputs import as_table, encode_labels
+from firal.engine.moments import streamed_feature_map
+from firal.engine.passes import Home
+from firal.engine.pool import FeaturePool
 from firal.engine.scaling import model_features
-from firal.model.fitting import fit
-from firal.selection import penalized
-from firal.selection.end_to_end import select
+from firal.picking import DEFAULT, RIDGE, Picks, fit_and_pick, pick, why_no_model
 from firal.selection.ftrl import Selection
-from firal.strategies import NEED_NO_MODEL, named
+from firal.strategies import named
 
-DEFAULT = "firal-ridge"
-RIDGE = 1e-3  # of the strategies of the paper; that of the default is in firal.selection.penalized
-LARGE = 2000  # from this many parameters on, a selection takes minutes
-SLOW = ("bait", "firal", DEFAULT)  # strategies that work with matrices of that size
+__all__ = [
+    "DEFAULT",
+    "RIDGE",
+    "Batch",
+    "Picks",
+    "fit_and_pick",
+    "next_batch",
+    "pick",
+    "why_no_model",
+]
+
+STREAM_FROM = 2**30  # bytes of the features; the strategies need several times as much in memory
 
 log = logging.getLogger("firal")
 
@@ -69,24 +80,6 @@ class Batch(NamedTuple):
     note: str | None
 
 
-class Picks(NamedTuple):
-    """Result of :func:`fit_and_pick`.
-
-    Attributes
-    ----------
-    rows : np.ndarray of shape (budget,)
-        Rows of the pool.
-    strategy, theta, selection, note
-        As in :class:`Batch`.
-    """
-
-    rows: np.ndarray
-    strategy: str
-    theta: np.ndarray | None
-    selection: Selection | None
-    note: str | None
-
-
 def next_batch(
     X: Any,
     y: Sequence | Mapping[int, Any] | None,
@@ -106,9 +99,10 @@ def next_batch(
 
     Parameters
     ----------
-    X : array_like or data frame of shape (n, d)
-        One row per point, with or without a label. All columns must be numbers. A memory-mapped
-        array is read in blocks and never copied as a whole.
+    X : array_like, data frame, path or Dask array, of shape (n, d)
+        One row per point, with or without a label. All columns must be numbers. A path is that of a
+        ``.npy`` or ``.parquet`` file. A Dask array, and any table whose features would take more
+        than 1 GiB, is read block by block and never copied as a whole.
     y : sequence of n entries, dict, or None
         Labels: one entry per row with None, NaN, ``pandas.NA`` or "" where there is no label; or
         ``{row: label}``; or None if there is no label at all. Labels are words or whole numbers;
@@ -145,8 +139,10 @@ def next_batch(
 
     Notes
     -----
-    Memory: two copies of the features (n, r), and what the strategy takes. The chapter *Use it on
-    your own pool* explains every step.
+    Memory: a few copies of the features (n, r). If the table is read block by block: a few blocks,
+    about 40 bytes per point, and some thousand candidates; the log says so, and
+    :mod:`firal.streaming` how the strategies differ then. The rows are the same wherever the table
+    lives. The chapters *Use it on your own pool* and *Pools of any size* explain every step.
 
     Examples
     --------
@@ -162,27 +158,32 @@ def next_batch(
     ('firal-ridge', ('wine 0', 'wine 1', 'wine 2'), 4)
     """
     # 1. Numbers and labels as the method wants them.
-    table = as_table(X)
+    table = _table(X)
     n, d = table.shape
     known, codes, classes = encode_labels(y, n)
-    free = np.setdiff1d(np.arange(n), known)
-    _check_budget(budget, free.size)
+    _check_budget(budget, n - known.size)
     _check_options(strategy, ridge, eta)
+    streamed = isinstance(table, Home)
+    log.info(
+        f"{n} points, {d} features; {known.size} labeled in {len(classes)} classes, "
+        f"{n - known.size} to choose from"
+        + (f"; read block by block from {table.kind}" if streamed else "")
+    )
 
     # 2. Columns to features.
-    features = model_features(
-        table,
+    options = dict(
         standardize=standardize,
         robust=standardize if robust is None else robust,
         pca=pca,
         intercept=intercept,
     )
-    log.info(
-        f"{n} points, {d} features; {known.size} labeled in {len(classes)} classes, "
-        f"{free.size} to choose from"
-    )
-    pool, labeled = features[free], features[known]
-    del features  # as large as the pool
+    if streamed:
+        pool = FeaturePool(table, _streamed_map(table, options, progress), known)
+        labeled, rows_of = pool.of_rows(known), pool.table_rows
+    else:
+        features, free = model_features(table, **options), np.setdiff1d(np.arange(n), known)
+        pool, labeled, rows_of = features[free], features[known], free.__getitem__
+        del features  # as large as the pool
 
     # 3. Fit the model, and let the strategy pick.
     picks = fit_and_pick(
@@ -198,7 +199,7 @@ def next_batch(
         progress=progress,
     )
     return Batch(
-        rows=free[picks.rows],
+        rows=rows_of(picks.rows),
         strategy=picks.strategy,
         classes=classes,
         counts=np.bincount(codes, minlength=len(classes)),
@@ -208,147 +209,25 @@ def next_batch(
     )
 
 
-def fit_and_pick(
-    pool: np.ndarray,
-    labeled: np.ndarray,
-    codes: np.ndarray,
-    n_classes: int,
-    budget: int,
-    strategy: str | Callable = DEFAULT,
-    *,
-    ridge: float | None = None,
-    eta: float | str | None = None,
-    rng: np.random.Generator | None = None,
-    progress: bool | Callable | None = None,
-) -> Picks:
-    """Fit the model to the labeled points and let a strategy pick among the others.
-
-    Parameters
-    ----------
-    pool : np.ndarray of shape (m, r)
-        Features of the points to choose from.
-    labeled : np.ndarray of shape (n0, r)
-        Features of the labeled points; may be empty.
-    codes : np.ndarray of shape (n0,)
-        Their labels, 0..n_classes-1.
-    n_classes : int
-        Number of classes of the model.
-    budget, strategy, ridge, eta, rng, progress
-        As in :func:`next_batch`; Random and K-means need a generator.
-
-    Returns
-    -------
-    Picks
-        Rows of the pool, and what is known about them.
-
-    Raises
-    ------
-    ValueError
-        What ``firal.fit`` and the strategy refuse.
-    """
-    name = named(strategy)[0]
-    theta = note = None
-    reason = why_no_model(codes)
-    if ridge is None:
-        ridge = penalized.RIDGE if strategy == DEFAULT else RIDGE
-    if reason is None and strategy not in NEED_NO_MODEL:
-        size = pool.shape[1] * (n_classes - 1)
-        if size > LARGE and strategy in SLOW:
-            log.info(
-                f"the model has {size} parameters: this can take minutes or more; fewer "
-                "features (pca=20 or so) make it quick"
-            )
-        theta = _theta(labeled, codes, n_classes, budget, strategy, ridge)
-    elif strategy == DEFAULT:
-        log.info(f"{reason}: the design assumes that all classes are equally probable everywhere")
-    elif strategy not in NEED_NO_MODEL:
-        note = f"{reason}, so there is no model: K-means picks instead of {name}"
-        log.info(note)
-        name = strategy = "kmeans"
-    rows, selection = pick(
-        pool, labeled, theta, budget, strategy, rng, ridge=ridge, eta=eta, progress=progress
-    )
-    return Picks(rows, name, theta, selection, note)
+def _table(X):
+    """The table as an array, or as a home if it is to be read block by block."""
+    if is_dask(X) or isinstance(X, Home):
+        return as_home(X)
+    if isinstance(X, str | os.PathLike):
+        home = as_home(X)
+        small = 8 * len(home) * (home.shape[1] + 1) <= STREAM_FROM
+        return home.rows(np.arange(len(home))) if small else home
+    table = as_table(X)
+    return table if 8 * len(table) * (table.shape[1] + 1) <= STREAM_FROM else as_home(table)
 
 
-def _theta(labeled, codes, n_classes, budget, strategy, ridge):
-    """Parameters of the model that a strategy wants."""
-    if strategy != DEFAULT:
-        return fit(labeled, codes, n_classes, ridge).theta
-    ridge = penalized.fit_ridge(ridge, len(labeled), budget)
-    return fit(labeled, codes, n_classes, ridge, penalty="symmetric").theta
-
-
-def pick(
-    pool: np.ndarray,
-    labeled: np.ndarray,
-    theta: np.ndarray | None,
-    budget: int,
-    strategy: str | Callable,
-    rng: np.random.Generator | None,
-    *,
-    ridge: float = penalized.RIDGE,
-    eta: float | str | None = None,
-    progress: bool | Callable | None = None,
-) -> tuple[np.ndarray, Selection | None]:
-    """Let a strategy pick, and check what it returns.
-
-    Parameters
-    ----------
-    pool, labeled, budget, strategy, rng, eta, progress
-        As in :func:`fit_and_pick`.
-    theta : np.ndarray of shape (c-1, r), or None
-        Parameters of the model; None for a strategy that needs no model.
-    ridge : float
-        Of the design of "firal-ridge".
-
-    Returns
-    -------
-    rows : np.ndarray of shape (budget,)
-        Distinct rows of the pool.
-    selection : Selection or None
-        What the strategy returned, if that was more than rows.
-
-    Raises
-    ------
-    ValueError
-        If the strategy refuses its input, or does not return ``budget`` distinct rows.
-    """
-    name, function = named(strategy)
-    if strategy == "firal":  # with its options, and with all that it knows about its picks
-        result = select(pool, labeled, theta, budget, eta=eta, progress=progress)
-    elif strategy == DEFAULT:
-        result = penalized.select_penalized(
-            pool, labeled, theta, budget, rng, ridge=ridge, progress=progress
-        )
-    else:
-        result = function(pool, labeled, theta, budget, rng)
-    rows = checks.rows(getattr(result, "indices", result), len(pool), f"rows of {name}", budget)
-    return rows, result if hasattr(result, "indices") else None
-
-
-def why_no_model(codes: ArrayLike) -> str | None:
-    """Say why the labels are not enough for a model, or return None if they are.
-
-    Parameters
-    ----------
-    codes : array_like of shape (n0,)
-        Labels of the points that have one.
-
-    Returns
-    -------
-    str or None
-        The reason, as the beginning of a sentence.
-
-    Examples
-    --------
-    >>> from firal.pipeline import why_no_model
-    >>> why_no_model([]), why_no_model([2, 2]), why_no_model([2, 0])
-    ('no labels yet', 'all labels are of one class', None)
-    """
-    if len(codes) == 0:
-        return "no labels yet"
-    return "all labels are of one class" if len(set(np.asarray(codes).tolist())) == 1 else None
+def _streamed_map(home, options, progress):
+    report, bar = reporter(progress)
+    try:
+        return streamed_feature_map(home, **options, report=report)
+    finally:
+        if bar is not None:
+            bar.close()
 
 
 def _check_budget(budget, most):

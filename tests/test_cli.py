@@ -15,7 +15,7 @@ from sklearn.datasets import load_wine
 from sklearn.preprocessing import StandardScaler
 
 import firal
-from firal import cli, pipeline
+from firal import cli, picking
 from firal.selection import penalized
 
 WINE = load_wine()
@@ -413,7 +413,7 @@ def test_failures(folder, capsys, monkeypatch, error, code, message):
     def fails(*_, **__):
         raise error
 
-    monkeypatch.setattr(pipeline, "fit", fails)
+    monkeypatch.setattr(picking, "fit", fails)
     got, rows, err = run(capsys, "features.npy", "--labeled", "labels.csv", "--budget", 2)
     assert (got, rows) == (code, [])
     assert err.splitlines()[-1].startswith("firal: error: ") and message in err
@@ -421,7 +421,7 @@ def test_failures(folder, capsys, monkeypatch, error, code, message):
 
 def test_warnings_are_one_line(folder, capsys, monkeypatch):
     true = firal.fit
-    monkeypatch.setattr(pipeline, "fit", lambda *a, **named: true(*a, **named, max_iter=1))
+    monkeypatch.setattr(picking, "fit", lambda *a, **named: true(*a, **named, max_iter=1))
     options = ("features.npy", "--labeled", "labels.csv", "--budget", 2)
     code, rows, err = run(capsys, *options)
     assert code == 0 and len(rows) == 2
@@ -439,7 +439,7 @@ def test_the_bar(folder, capsys):
 
 
 def test_a_large_model_is_announced(folder, capsys, monkeypatch):
-    monkeypatch.setattr(pipeline, "LARGE", 10)
+    monkeypatch.setattr(picking, "LARGE", 10)
     err = run(capsys, "features.npy", "--labeled", "labels.csv", "--budget", 2)[2]
     assert "firal: the model has 28 parameters" in err and "pca" in err
 

@@ -17,6 +17,8 @@ LAYERS = (
     {"engine"},
     {"selection"},
     {"strategies"},
+    {"streaming"},
+    {"picking"},
     {"pipeline"},
     {"trial"},
     {"loop"},
@@ -39,7 +41,13 @@ PACKAGES = {
 }
 # Extras that a module may use besides the dependencies: anywhere, or only inside functions.
 EXTRAS = {"firal.skactiveml": {"skactiveml"}, "firal.companion": {"notebook"}}
-INSIDE_FUNCTIONS = {"firal.data.cells": {"parquet"}, "firal.companion.prepare": {"features"}}
+INSIDE_FUNCTIONS = {
+    "firal.data.cells": {"parquet"},
+    "firal.data.streams": {"parquet", "dask"},
+    "firal.engine.parquet": {"parquet"},
+    "firal.engine.dask_home": {"dask"},
+    "firal.companion.prepare": {"features"},
+}
 
 LONGEST = 370  # lines of a file, half of which is documentation; about 250 is the aim
 
@@ -193,7 +201,16 @@ def loaded(code):
     return set(run.stdout.split())
 
 
-HEAVY = {"matplotlib", "pandas", "yaml", "IPython", "pyarrow", "skactiveml", "firal.companion"}
+HEAVY = {
+    "matplotlib",
+    "pandas",
+    "yaml",
+    "IPython",
+    "pyarrow",
+    "dask",
+    "skactiveml",
+    "firal.companion",
+}
 
 
 def test_import_firal_is_light():

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import firal
-from firal import cli, pipeline
+from firal import cli, picking
 from firal.engine import scaling
 from firal.engine.scaling import model_features
 from firal.selection.penalized import GAP, fit_ridge, select_penalized
@@ -272,7 +272,7 @@ def test_without_a_model_k_means_picks_for_the_paper_s_strategies_and_a_note_say
 def test_what_is_logged(caplog, monkeypatch):
     X, y, known = awkward(3)
     labels = {row: y[row] for row in known}
-    monkeypatch.setattr(pipeline, "LARGE", 19)
+    monkeypatch.setattr(picking, "LARGE", 19)
     with caplog.at_level(logging.INFO, "firal"):
         for strategy in ("entropy", "bait", "firal-ridge"):
             firal.next_batch(X, labels, 4, strategy=strategy)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from firal.common.text import as_text
-from firal.engine.scaling import as_numbers
+from firal.engine.columns import as_numbers
 
 
 class Labels(NamedTuple):

@@ -13,11 +13,17 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from firal.common import checks
 from firal.common.blocks import pool_blocks
+from firal.engine.columns import (
+    as_numbers,
+    check_map,
+    check_numbers,
+    drawn_in,
+    inverse_deviation,
+    principal_factor,
+)
 
 BLOCK_BYTES = 32 * 2**20
-LARGEST = checks.LARGEST[np.dtype(np.float64)]
 
 
 class FeatureMap(NamedTuple):
@@ -55,8 +61,8 @@ class FeatureMap(NamedTuple):
             Features, float64.
         """
         X = as_numbers(X)
-        r = len(self.shift) if self.factor is None else self.factor.shape[-1]
-        out = np.ones((len(X), r + self.intercept))
+        r = self.width - self.intercept
+        out = np.ones((len(X), self.width))
         for block in _blocks(X):
             centered = _numbers(X, block, self.tails) - self.shift
             if self.factor is not None:
@@ -64,6 +70,12 @@ class FeatureMap(NamedTuple):
                 centered = centered * self.factor if one_each else centered @ self.factor
             out[block, :r] = centered
         return out
+
+    @property
+    def width(self) -> int:
+        """Number of features that ``apply`` gives."""
+        r = len(self.shift) if self.factor is None else self.factor.shape[-1]
+        return r + self.intercept
 
 
 def model_features(
@@ -154,13 +166,7 @@ def feature_map(
     """
     X = as_numbers(X)
     d = X.shape[1]
-    checks.boolean(standardize, "standardize")
-    robust = checks.boolean(robust, "robust")
-    intercept = checks.boolean(intercept, "intercept")
-    if robust and not standardize:
-        raise ValueError("robust must be False without standardize, got True: it scales columns")
-    if pca is not None:
-        pca = checks.integer(pca, "pca", 1, d)
+    check_map(standardize, robust, pca, intercept, d)
     mean, tails = _mean(X), None  # checks that all numbers are finite and not huge
     if not standardize and pca is None:
         return FeatureMap(np.zeros(d), None, intercept)
@@ -170,43 +176,17 @@ def feature_map(
     return FeatureMap(mean, _factor(X, mean, standardize, pca, tails), intercept, tails)
 
 
-def as_numbers(X: ArrayLike) -> np.ndarray:
-    """X as an array of numbers with two dimensions; one that has a type is not copied.
-
-    Parameters
-    ----------
-    X : array_like of shape (n, d)
-        One row per point.
-
-    Returns
-    -------
-    np.ndarray of shape (n, d)
-        X itself, unless it had to be made an array first.
-
-    Raises
-    ------
-    ValueError
-        If it does not have two dimensions, is empty, is masked, or does not hold real numbers.
-    """
-    if not hasattr(X, "dtype"):
-        X = np.asarray(X)
-    if np.ma.is_masked(X):
-        raise ValueError(
-            f"features must have no masked entries, got {np.ma.count_masked(X)}: fill them first"
-        )
-    if X.ndim != 2 or 0 in X.shape or X.dtype.kind not in "biuf":
-        raise ValueError(
-            "features must be a table of numbers with one row per point, "
-            f"got an array of shape {X.shape} and type {X.dtype}"
-        )
-    return X
-
-
 def _inverse_deviation(X, mean, tails=None):
     """1 / standard deviation of every column; 0 where it is constant to rounding."""
-    spread = np.sqrt(_centered_mean(X, mean, lambda A: (A * A).sum(axis=0), tails))
-    moving = spread > np.finfo(float).eps * np.abs(mean) * np.sqrt(len(X))
-    return np.where(moving, 1 / np.where(moving, spread, 1), 0.0)
+    variance = _centered_mean(X, mean, lambda A: (A * A).sum(axis=0), tails)
+    variance[_is_constant(X)] = 0  # also where the mean of equal numbers is not that number
+    return inverse_deviation(mean, variance, len(X))
+
+
+def _is_constant(X):
+    """Whether all numbers of a column are the same (d,)."""
+    first = _numbers(X, slice(0, 1))
+    return np.logical_and.reduce([(_numbers(X, b) == first).all(axis=0) for b in _blocks(X)])
 
 
 def _factor(X, mean, standardize, pca, tails=None):
@@ -215,20 +195,14 @@ def _factor(X, mean, standardize, pca, tails=None):
     if pca is None:
         return factor
     covariance = _centered_mean(X, mean, lambda A: A.T @ A, tails)
-    values, vectors = np.linalg.eigh(covariance * np.outer(factor, factor))
-    values, vectors = values[::-1][:pca], vectors[:, ::-1][:, :pca]
-    if values[-1] <= len(mean) * np.finfo(float).eps * values[0]:
-        rank = int(np.sum(values > len(mean) * np.finfo(float).eps * values[0]))
-        raise ValueError(f"pca must be at most {rank}, the rank of the features, got {pca}")
-    return factor[:, None] * vectors / (np.sqrt(values) if standardize else 1.0)
+    return principal_factor(factor, covariance, pca, standardize)
 
 
 def _mean(X, tails=None):
     total = np.zeros(X.shape[1])
     for block in _blocks(X):
         numbers = _numbers(X, block, tails)
-        if not max(-numbers.min(), numbers.max()) <= LARGEST:  # also if it is NaN
-            _refuse_the_first_bad_number(numbers, block.start)
+        check_numbers(numbers, block.start)
         total += numbers.sum(axis=0)
     return total / len(X)
 
@@ -238,21 +212,10 @@ def _centered_mean(X, mean, total, tails=None):
     return sum(total(_numbers(X, block, tails) - mean) for block in _blocks(X)) / len(X)
 
 
-def _refuse_the_first_bad_number(numbers, start):
-    row, column = np.argwhere(~(np.abs(numbers) <= LARGEST))[0]
-    number = numbers[row, column]
-    wanted = f"at most {LARGEST:g} in size" if np.isfinite(number) else "finite numbers"
-    raise ValueError(
-        f"features must be {wanted}, got {number} in row {start + row}, "
-        f"column {column} (counted from 0)"
-    )
-
-
 def _blocks(X):
     return pool_blocks(len(X), 8 * X.shape[1], BLOCK_BYTES)
 
 
 def _numbers(X, block, tails=None):
     """Rows in float64 and in C order: sums have one order however the table is stored."""
-    numbers = np.ascontiguousarray(X[block], dtype=np.float64)
-    return numbers if tails is None else np.arcsinh((numbers - tails[0]) * tails[1])
+    return drawn_in(np.ascontiguousarray(X[block], dtype=np.float64), tails)

@@ -171,19 +171,44 @@ def prepare_blocks(
     else:
         labeled = checks.points(labeled, "labeled", d).astype(np.float64, copy=False)
     p, p0 = class_probabilities(pool, labeled, theta, probabilities)
-    c = p.shape[1]
+    require_strong_ridge(pool, (len(labeled) + budget) * ridge)
+    g, known = p * (1 - p), known_blocks(labeled, p0, (len(labeled) + budget) * ridge)
+    X = grouped(pool)
+    return BlockProblem(X, g, known, blocks(X, g) / m, budget)
+
+
+def known_blocks(labeled: np.ndarray, p0: np.ndarray, strength: float) -> np.ndarray:
+    """Blocks of the labeled points and of the penalty.
+
+    Parameters
+    ----------
+    labeled : np.ndarray of shape (n0, d)
+        Labeled points; may be empty.
+    p0 : np.ndarray of shape (n0, c)
+        Their class probabilities.
+    strength : float
+        Number of labels times the ridge.
+
+    Returns
+    -------
+    np.ndarray of shape (c, d, d)
+        The blocks.
+
+    Raises
+    ------
+    ValueError
+        If they would take too much memory.
+    """
+    d, c = labeled.shape[1], p0.shape[1]
     needed = 4 * 8 * c * d * d
     if needed > MOST_BYTES:
         raise ValueError(
             f"{c} blocks of {d} x {d} must fit in {MOST_BYTES / 2**30:.0f} GiB, got "
             f"{needed / 2**30:.0f} GiB: reduce the features"
         )
-    require_strong_ridge(pool, (len(labeled) + budget) * ridge)
-    g = p * (1 - p)
     known = blocks(labeled, p0 * (1 - p0))
-    known[:, np.arange(d), np.arange(d)] += (len(labeled) + budget) * ridge * (1 - 1 / c)
-    X = grouped(pool)
-    return BlockProblem(X, g, known, blocks(X, g) / m, budget)
+    known[:, np.arange(d), np.arange(d)] += strength * (1 - 1 / c)
+    return known
 
 
 def block_greedy(

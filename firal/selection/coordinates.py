@@ -36,8 +36,30 @@ def whitened(pool: np.ndarray, labeled: np.ndarray) -> np.ndarray:
     ValueError
         If all points are zero.
     """
-    n, d = len(pool) + len(labeled), pool.shape[1]
-    R = memory.triangular_factor(pool, labeled)
+    return whitened_by(memory.triangular_factor(pool, labeled), len(pool) + len(labeled))
+
+
+def whitened_by(R: np.ndarray, n: int) -> np.ndarray:
+    """``whitened`` for points of which only a triangular factor is known.
+
+    Parameters
+    ----------
+    R : np.ndarray of shape (r, d)
+        With R^T R = sum_i x_i x_i^T.
+    n : int
+        Number of points.
+
+    Returns
+    -------
+    np.ndarray of shape (d, r)
+        As in ``whitened``.
+
+    Raises
+    ------
+    ValueError
+        If all points are zero.
+    """
+    d = R.shape[1]
     scale = np.linalg.norm(R, axis=0)
     scale[scale == 0] = 1
     _, s, Vt = svd(R / scale)
@@ -77,8 +99,34 @@ def penalized(pool: np.ndarray, labeled: np.ndarray, ridge: float) -> tuple[np.n
     of the points carry no information: the penalty alone decides there, and they are dropped
     without a change of any ratio.
     """
-    n, d = len(pool) + len(labeled), pool.shape[1]
-    _, s, Vt = svd(memory.triangular_factor(pool, labeled))
+    n = len(pool) + len(labeled)
+    return penalized_by(memory.triangular_factor(pool, labeled), n, ridge)
+
+
+def penalized_by(R: np.ndarray, n: int, ridge: float) -> tuple[np.ndarray, np.ndarray]:
+    """``penalized`` for points of which only a triangular factor is known.
+
+    Parameters
+    ----------
+    R : np.ndarray of shape (r, d)
+        With R^T R = sum_i x_i x_i^T.
+    n : int
+        Number of points.
+    ridge : float
+        Positive.
+
+    Returns
+    -------
+    tuple of np.ndarray
+        As in ``penalized``.
+
+    Raises
+    ------
+    ValueError
+        If all points are zero.
+    """
+    d = R.shape[1]
+    _, s, Vt = svd(R)
     rank = _rank(s, n, d)
     stretch = 1 / np.sqrt(s[:rank] ** 2 / n + ridge)
     return Vt[:rank].T * stretch, stretch**2
@@ -99,7 +147,24 @@ def require_strong_ridge(pool: np.ndarray, strength: float) -> None:
     ValueError
         If the mean squared norm of the points is more than ``WEAKEST`` times the strength.
     """
-    square = np.einsum("ij,ij->", pool, pool) / len(pool)
+    require_strong_penalty(np.einsum("ij,ij->", pool, pool) / len(pool), strength)
+
+
+def require_strong_penalty(square: float, strength: float) -> None:
+    """Raise if a penalty is lost beside the features to rounding.
+
+    Parameters
+    ----------
+    square : float
+        Mean squared norm of the points.
+    strength : float
+        Number of labels times the ridge.
+
+    Raises
+    ------
+    ValueError
+        If the square is more than ``WEAKEST`` times the strength.
+    """
     if square > WEAKEST * strength:
         raise ValueError(
             f"ridge must not be negligible against the features, got a total penalty of "

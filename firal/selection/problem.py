@@ -238,7 +238,7 @@ def prepare_problem(
         map_, penalty = coordinates.penalized(pool, labeled, ridge)
     else:
         map_ = coordinates.whitened(pool, labeled)
-    classes, reference = _classes(p, p0)
+    classes, reference = kept_classes(p.sum(axis=0) + p0.sum(axis=0))
     n_classes, copies = len(classes) + 1, 1
     if ridge and factorize and n_classes > 2 and (p == p[0, 0]).all() and (p0 == p[0, 0]).all():
         copies, ridge = n_classes - 1, ridge * n_classes / 2
@@ -259,7 +259,7 @@ def prepare_problem(
     if ridge:
         strength = (len(labeled) + budget) * ridge
         known += np.kron(symmetric_penalty(n_classes), np.diag(strength * penalty))
-    _require_definite(mean + known / budget)
+    require_definite(mean + known / budget)
     return Problem(X, h, reference_of_pool, known, mean, budget, threads, copies)
 
 
@@ -300,9 +300,26 @@ def warn_if_all_tie(
         warnings.warn(f"{what}: {why}", AllPointsTie, stacklevel=3)
 
 
-def _classes(p, p0):
-    """Indices of the classes kept besides the reference, and the reference."""
-    total = p.sum(axis=0) + p0.sum(axis=0)
+def kept_classes(total: np.ndarray) -> tuple[np.ndarray, int]:
+    """Choose the reference class, and drop the classes that have no probability.
+
+    Parameters
+    ----------
+    total : np.ndarray of shape (c,)
+        Probabilities of the classes, added up over all points.
+
+    Returns
+    -------
+    classes : np.ndarray of int
+        The classes kept besides the reference.
+    reference : int
+        The most probable class.
+
+    Raises
+    ------
+    ValueError
+        If one class has probability 1 everywhere.
+    """
     reference = int(np.argmax(total))
     kept = np.flatnonzero(total > 0)
     if kept.size < 2:
@@ -313,8 +330,19 @@ def _classes(p, p0):
     return kept[kept != reference], reference
 
 
-def _require_definite(total):
-    """The information of all points must be positive definite, whatever its scaling."""
+def require_definite(total: np.ndarray) -> None:
+    """Require the information of all points to be positive definite, whatever its scaling.
+
+    Parameters
+    ----------
+    total : np.ndarray of shape (d~, d~)
+        The information.
+
+    Raises
+    ------
+    ValueError
+        If it is singular to rounding.
+    """
     with one_thread():
         rcond = reciprocal_condition(total)
     if not rcond > len(total) * np.finfo(float).eps:

@@ -176,3 +176,10 @@ def test_refusals(standardize):
         model_features(X[:, 0])
     with pytest.raises(ValueError, match="type <U1"):
         model_features(np.full((2, 2), "a"))
+
+
+@pytest.mark.parametrize("n", [200, 1000, 5000])
+@pytest.mark.parametrize("robust", [False, True])
+def test_constant_columns_become_zero_however_long(n, robust):
+    X = np.column_stack([np.full(n, 0.1), np.full(n, 1e9 / 3), np.full(n, 0.3), np.arange(n)])
+    assert np.array_equal(model_features(X, robust=robust)[:, :3], np.zeros((n, 3)))

@@ -1,0 +1,210 @@
+"""Fit the model to the labeled points, and let a strategy pick among the others.
+
+The part of :func:`firal.next_batch` after labels are classes and columns are features. The loop of
+rounds and the scikit-activeml strategies call it too, so the same data give the same picks
+whichever door is used. A pool may be an array, or a
+:class:`firal.engine.pool.FeaturePool` that is read block by block.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from firal.common import checks
+from firal.engine.pool import FeaturePool
+from firal.engine.regression import fit_by_blocks
+from firal.model.fitting import fit
+from firal.model.newton_system import MEDIUM_SYSTEM
+from firal.selection import penalized
+from firal.selection.end_to_end import select
+from firal.selection.ftrl import Selection
+from firal.strategies import NEED_NO_MODEL, named
+from firal.streaming import pick_streamed
+
+DEFAULT = "firal-ridge"
+RIDGE = 1e-3  # of the strategies of the paper; that of the default is in firal.selection.penalized
+LARGE = 2000  # from this many parameters on, a selection takes minutes
+SLOW = ("bait", "firal", DEFAULT)  # strategies that work with matrices of that size
+MANY = 300_000  # labels from which on a fit by blocks is quicker, and needs less memory
+
+log = logging.getLogger("firal")
+
+
+class Picks(NamedTuple):
+    """Result of :func:`fit_and_pick`.
+
+    Attributes
+    ----------
+    rows : np.ndarray of shape (budget,)
+        Rows of the pool.
+    strategy, theta, selection, note
+        As in :class:`firal.Batch`.
+    """
+
+    rows: np.ndarray
+    strategy: str
+    theta: np.ndarray | None
+    selection: Selection | None
+    note: str | None
+
+
+def fit_and_pick(
+    pool: np.ndarray | FeaturePool,
+    labeled: np.ndarray,
+    codes: np.ndarray,
+    n_classes: int,
+    budget: int,
+    strategy: str | Callable = DEFAULT,
+    *,
+    ridge: float | None = None,
+    eta: float | str | None = None,
+    rng: np.random.Generator | None = None,
+    progress: bool | Callable | None = None,
+) -> Picks:
+    """Fit the model to the labeled points and let a strategy pick among the others.
+
+    Parameters
+    ----------
+    pool : np.ndarray of shape (m, r), or FeaturePool
+        Features of the points to choose from.
+    labeled : np.ndarray of shape (n0, r)
+        Features of the labeled points; may be empty.
+    codes : np.ndarray of shape (n0,)
+        Their labels, 0..n_classes-1.
+    n_classes : int
+        Number of classes of the model.
+    budget, strategy, ridge, eta, rng, progress
+        As in :func:`firal.next_batch`; Random and K-means need a generator.
+
+    Returns
+    -------
+    Picks
+        Rows of the pool, and what is known about them.
+
+    Raises
+    ------
+    ValueError
+        What ``firal.fit`` and the strategy refuse.
+    """
+    name = named(strategy)[0]
+    theta = note = None
+    reason = why_no_model(codes)
+    if ridge is None:
+        ridge = penalized.RIDGE if strategy == DEFAULT else RIDGE
+    if reason is None and strategy not in NEED_NO_MODEL:
+        size = labeled.shape[1] * (n_classes - 1)
+        if size > LARGE and strategy in SLOW:
+            log.info(
+                f"the model has {size} parameters: this can take minutes or more; fewer "
+                "features (pca=20 or so) make it quick"
+            )
+        theta = _theta(labeled, codes, n_classes, budget, strategy, ridge)
+    elif strategy == DEFAULT:
+        log.info(f"{reason}: the design assumes that all classes are equally probable everywhere")
+    elif strategy not in NEED_NO_MODEL:
+        note = f"{reason}, so there is no model: K-means picks instead of {name}"
+        log.info(note)
+        name = strategy = "kmeans"
+    rows, selection = pick(
+        pool, labeled, theta, budget, strategy, rng, ridge=ridge, eta=eta, progress=progress
+    )
+    return Picks(rows, name, theta, selection, note)
+
+
+def _theta(labeled, codes, n_classes, budget, strategy, ridge):
+    """Parameters of the model that a strategy wants."""
+    penalty = "reference"
+    if strategy == DEFAULT:
+        ridge, penalty = penalized.fit_ridge(ridge, len(labeled), budget), "symmetric"
+    many = len(labeled) >= MANY and labeled.shape[1] * (n_classes - 1) <= MEDIUM_SYSTEM
+    solve = fit_by_blocks if many else fit
+    return solve(labeled, codes, n_classes, ridge, penalty=penalty).theta
+
+
+def pick(
+    pool: np.ndarray | FeaturePool,
+    labeled: np.ndarray,
+    theta: np.ndarray | None,
+    budget: int,
+    strategy: str | Callable,
+    rng: np.random.Generator | None,
+    *,
+    ridge: float = penalized.RIDGE,
+    eta: float | str | None = None,
+    progress: bool | Callable | None = None,
+) -> tuple[np.ndarray, Selection | None]:
+    """Let a strategy pick, and check what it returns.
+
+    Parameters
+    ----------
+    pool, labeled, budget, strategy, rng, eta, progress
+        As in :func:`fit_and_pick`.
+    theta : np.ndarray of shape (c-1, r), or None
+        Parameters of the model; None for a strategy that needs no model.
+    ridge : float
+        Of the design of "firal-ridge".
+
+    Returns
+    -------
+    rows : np.ndarray of shape (budget,)
+        Distinct rows of the pool.
+    selection : Selection or None
+        What the strategy returned, if that was more than rows.
+
+    Raises
+    ------
+    ValueError
+        If the strategy refuses its input, or does not return ``budget`` distinct rows.
+    """
+    name, function = named(strategy)
+    if isinstance(pool, FeaturePool):
+        return pick_streamed(
+            pool,
+            labeled,
+            theta,
+            budget,
+            strategy,
+            rng,
+            ridge=ridge,
+            eta=eta,
+            progress=progress,
+        )
+    if strategy == "firal":  # with its options, and with all that it knows about its picks
+        result = select(pool, labeled, theta, budget, eta=eta, progress=progress)
+    elif strategy == DEFAULT:
+        result = penalized.select_penalized(
+            pool, labeled, theta, budget, rng, ridge=ridge, progress=progress
+        )
+    else:
+        result = function(pool, labeled, theta, budget, rng)
+    rows = checks.rows(getattr(result, "indices", result), len(pool), f"rows of {name}", budget)
+    return rows, result if hasattr(result, "indices") else None
+
+
+def why_no_model(codes: ArrayLike) -> str | None:
+    """Say why the labels are not enough for a model, or return None if they are.
+
+    Parameters
+    ----------
+    codes : array_like of shape (n0,)
+        Labels of the points that have one.
+
+    Returns
+    -------
+    str or None
+        The reason, as the beginning of a sentence.
+
+    Examples
+    --------
+    >>> from firal.picking import why_no_model
+    >>> why_no_model([]), why_no_model([2, 2]), why_no_model([2, 0])
+    ('no labels yet', 'all labels are of one class', None)
+    """
+    if len(codes) == 0:
+        return "no labels yet"
+    return "all labels are of one class" if len(set(np.asarray(codes).tolist())) == 1 else None

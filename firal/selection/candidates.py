@@ -1,0 +1,135 @@
+"""From a streamed problem to points: relax on a working set, then round on candidates in memory.
+
+Every averaging argument behind the rounding uses the weights z only, so its guarantees hold when
+the candidates are the points with weight. To these come the points with the largest <H(x_i), M> of
+the last pass and a spread of others: greedy steps with fewer points than parameters use them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+import numpy as np
+
+from firal.common.threads import one_thread
+from firal.selection.bait import greedy_picks
+from firal.selection.block_diagonal import block_greedy
+from firal.selection.block_diagonal import picked as picked_blocks
+from firal.selection.end_to_end import MAX_ITER, _best, _etas, _ftrl_runs, run_greedy
+from firal.selection.ftrl import Selection
+from firal.selection.relaxation import Relaxation
+from firal.selection.rounding import prepare_rounding
+from firal.selection.streamed import StreamedProblem
+from firal.selection.working_set import solve_on_working_set
+
+SPREAD = 10_000  # candidates that are spread evenly over the pool
+MOST = 10_000  # candidates with weight; there are far fewer unless weights are equal
+
+
+def relaxed_candidates(
+    problem: StreamedProblem, tol: float, report: Callable[[str, int, int], None]
+) -> tuple[Relaxation, np.ndarray]:
+    """Solve the relaxed problem, and say which points are candidates.
+
+    Parameters
+    ----------
+    problem : StreamedProblem
+        The prepared data.
+    tol : float
+        Certified relative gap to reach.
+    report : callable
+        Called as ``report("relax", done, most)``.
+
+    Returns
+    -------
+    relaxation : Relaxation
+        Weights of all points, certified for the whole pool.
+    candidates : np.ndarray of int
+        Points, ascending.
+    """
+    m, b, steps = problem.n_points, problem.budget, partial(report, "relax")
+    with one_thread():
+        relaxation = solve_on_working_set(problem, True, tol, MAX_ITER, steps)
+    support = np.flatnonzero(relaxation.z)
+    if support.size > MOST:
+        support = support[np.linspace(0, support.size - 1, MOST).astype(int)]
+    spread = np.linspace(0, m - 1, min(m, max(SPREAD, 4 * b))).astype(int)
+    return relaxation, np.unique(np.concatenate([support, problem.best, spread]))
+
+
+def select_from_candidates(
+    problem: StreamedProblem,
+    *,
+    eta: float | str | None = None,
+    rounding: str = "ftrl",
+    tol: float = 1e-2,
+    report: Callable[[str, int, int], None],
+) -> Selection:
+    """Pick points of a pool that is read block by block.
+
+    Parameters
+    ----------
+    problem : StreamedProblem
+        The prepared data.
+    eta : float, "theory" or None
+        As in ``firal.select``.
+    rounding : {"ftrl", "greedy"}
+        As in ``firal.select``; a block-diagonal problem needs "greedy".
+    tol : float, default 1e-2
+        Certified relative gap of the relaxed problem.
+    report : callable
+        Called as ``report(stage, done, total)``.
+
+    Returns
+    -------
+    Selection
+        The picked points; ``objective`` and ``ratio`` are certified for the whole pool.
+        ``lambda_min`` is that against the weights of the candidates, which are all weights unless
+        more than ``MOST`` points have some (equal weights).
+    """
+    relaxation, candidates = relaxed_candidates(problem, tol, report)
+    small, z = problem.restricted(candidates), relaxation.z[candidates]
+    z *= problem.budget / z.sum()
+    if problem.mean_information.ndim == 3:
+        Sigma = small.total_information(z)
+        sets = block_greedy(small, report=partial(report, "greedy"))
+        runs, prepared = [picked_blocks(small, rows, Sigma) for rows in sets[::-1]], None
+    else:
+        with one_thread():
+            prepared = prepare_rounding(small, z)
+            if rounding == "greedy":
+                runs = [run_greedy(prepared, partial(report, "greedy"))]
+            else:
+                etas = _etas(eta, small.parameters, small.budget)
+                runs = _ftrl_runs(prepared, etas, False, report)
+    best = _best(prepared, runs, by_objective=rounding == "greedy")
+    tried = tuple((r.eta, r.lambda_min) for r in runs if r.eta is not None)
+    return best._replace(indices=candidates[best.indices], relaxation=relaxation, tried=tried)
+
+
+def bait_from_candidates(
+    problem: StreamedProblem, report: Callable[[str, int, int], None], tol: float = 0.1
+) -> np.ndarray:
+    """Pick points by BAIT among the candidates.
+
+    Parameters
+    ----------
+    problem : StreamedProblem
+        The prepared data, without a ridge.
+    report : callable
+        Called as ``report(stage, done, total)``.
+    tol : float, default 0.1
+        Gap of the relaxed problem, which only serves to find the candidates.
+
+    Returns
+    -------
+    np.ndarray of shape (budget,)
+        Points, in the order they were added.
+    """
+    _, candidates = relaxed_candidates(problem, tol, report)
+    small = problem.restricted(candidates)
+    start = small.labeled_information + small.mean_information
+    with one_thread():
+        steps = partial(report, "greedy")
+        return candidates[greedy_picks(small, start, report=steps)[1]]

@@ -1,0 +1,106 @@
+"""The fit by blocks is the fit, and probabilities by blocks are the probabilities."""
+
+import numpy as np
+import pytest
+from homes_of import all_homes
+from sklearn.linear_model import LogisticRegression
+
+import firal
+from firal.engine import passes
+from firal.engine.homes import as_home
+from firal.engine.regression import fit_by_blocks, probability_blocks
+
+
+def data(n=600, d=4, c=3, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, d)) * [1, 10, 0.1, 1]
+    X[:, 3] = 1
+    return X, rng.integers(c, size=n)
+
+
+@pytest.fixture(autouse=True)
+def small_blocks(monkeypatch):
+    monkeypatch.setattr(passes, "BLOCK_BYTES", 8 * 4 * 17)
+
+
+@pytest.mark.parametrize("penalty", ["reference", "symmetric"])
+@pytest.mark.parametrize("ridge", [1e-4, 0.1])
+def test_it_is_the_fit(penalty, ridge):
+    X, y = data()
+    found = fit_by_blocks(X, y, 3, ridge, penalty=penalty)
+    expected = firal.fit(X, y, 3, ridge, penalty=penalty)
+    assert found.converged
+    np.testing.assert_allclose(found.theta, expected.theta, rtol=1e-6, atol=1e-8)
+
+
+def test_it_is_scikit_learns():
+    X, y = data()
+    found = fit_by_blocks(X, y, 3, 0.05, penalty="symmetric").theta
+    model = LogisticRegression(C=1 / (0.05 * len(X)), fit_intercept=False, tol=1e-10).fit(X, y)
+    full = np.vstack([found, np.zeros(4)])
+    np.testing.assert_allclose(full - full.mean(axis=0), model.coef_, atol=1e-5)
+
+
+def test_separable_labels_need_shorter_steps():
+    X = np.linspace(-1, 1, 50)[:, None] * [1e3]
+    y = (X[:, 0] > 0).astype(int)
+    found, expected = fit_by_blocks(X, y, 2, 1e-9), firal.fit(X, y, 2, 1e-9)
+    np.testing.assert_allclose(found.theta, expected.theta, rtol=1e-5)
+
+
+def test_every_home_gives_the_same_theta(tmp_path):
+    X, y = data(200)
+    X = X.astype(np.float32)
+    expected = fit_by_blocks(X, y, 3, 0.01).theta
+    for name, home in all_homes(X, tmp_path).items():
+        assert np.array_equal(fit_by_blocks(home, y, 3, 0.01).theta, expected), name
+
+
+def test_too_few_steps_are_said():
+    X, y = data()
+    with pytest.warns(RuntimeWarning, match="fit did not converge in 1 iterations"):
+        assert not fit_by_blocks(X, y, 3, 0.01, max_iter=1).converged
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"ridge": 0.0}, "ridge must be a finite number > 0"),
+        ({"n_classes": 2}, "labels from 0 to 2"),
+        ({"n_classes": 600}, "at most 2000 parameters, got 2396"),
+        ({"penalty": "none"}, "penalty must be one of"),
+        ({"y": np.zeros(3, dtype=int)}, "one label per point"),
+    ],
+)
+def test_bad_input(change, message):
+    X, y = data()
+    options = {"X": X, "y": y, "n_classes": 3, "ridge": 0.1} | change
+    with pytest.raises(ValueError, match=message):
+        fit_by_blocks(**options)
+
+
+def test_bad_numbers_are_named():
+    X, y = data()
+    X[123, 1] = np.nan
+    for run in (lambda: fit_by_blocks(X, y, 3, 0.1), lambda: [*probability_blocks(X, np.eye(4))]):
+        with pytest.raises(ValueError, match="got nan in row 123, column 1"):
+            run()
+
+
+def test_progress():
+    X, y = data(30)
+    calls = []
+    fit_by_blocks(X, y, 3, 0.1, report=lambda *call: calls.append(call))
+    assert calls[0] == ("fit", 2, 2)
+
+
+def test_probabilities(tmp_path):
+    X, _ = data(300)
+    theta = np.random.default_rng(1).normal(size=(2, 4))
+    expected = firal.probabilities(X, theta)
+    for name, home in all_homes(X, tmp_path).items():
+        blocks = list(probability_blocks(home, theta))
+        assert all(len(p) <= 17 for p in blocks) and len(blocks) == 18, name
+        np.testing.assert_allclose(np.vstack(blocks), expected, rtol=1e-13, err_msg=name)
+    with pytest.raises(ValueError, match="theta must have shape"):
+        next(probability_blocks(as_home(X), np.ones((2, 3))))

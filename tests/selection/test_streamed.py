@@ -1,0 +1,123 @@
+"""A streamed problem is the problem of the array: same matrices, same certificate, same picks."""
+
+import numpy as np
+import pytest
+
+import firal
+from firal.engine import passes
+from firal.engine.homes import as_home
+from firal.engine.pool import FeaturePool
+from firal.engine.scaling import feature_map
+from firal.selection import candidates
+from firal.selection.block_diagonal import prepare_blocks
+from firal.selection.candidates import relaxed_candidates, select_from_candidates
+from firal.selection.design import Design
+from firal.selection.penalized import _with_indicators
+from firal.selection.problem import prepare_problem
+from firal.selection.streamed import prepare_streamed
+
+N, D, B = 700, 4, 6
+
+
+def silent(stage, done, total):
+    pass
+
+
+@pytest.fixture
+def data(monkeypatch):
+    """A pool in blocks of 40 rows, the same as arrays, and theta of 4 classes."""
+    monkeypatch.setattr(passes, "BLOCK_BYTES", 8 * D * 40)
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(N, D)) * [1, 2, 5, 0.1] + rng.integers(2, size=(N, 1))
+    known = np.sort(rng.choice(N, 30, replace=False))
+    map_ = feature_map(X)
+    features = map_.apply(X)
+    free = np.setdiff1d(np.arange(N), known)
+    return (
+        FeaturePool(as_home(X), map_, known),
+        features[free],
+        features[known],
+        rng.normal(size=(3, D + 1)),
+    )
+
+
+def same_problem(streamed, problem, rng):
+    """Compare f and <H, M>, which do not depend on the coordinates."""
+    assert streamed.n_points == problem.n_points
+    for weight in (1.0, 20.0):
+        values = []
+        for one in (streamed, problem):
+            Sigma = one.labeled_information + weight * one.mean_information
+            f, M = one.evaluator()(Sigma)
+            values.append((f, one.contract(M), np.vdot(one.labeled_information, M)))
+        for found, expected in zip(*values, strict=True):
+            np.testing.assert_allclose(found, expected, rtol=1e-9)
+    rows = np.sort(rng.choice(streamed.n_points, 50, replace=False))
+    small = streamed.restricted(rows)
+    _, M = streamed.evaluator()(streamed.labeled_information + streamed.mean_information)
+    np.testing.assert_allclose(small.contract(M), streamed.contract(M)[rows], rtol=1e-12)
+
+
+@pytest.mark.parametrize("ridge", [0.0, 0.01])
+def test_it_is_the_problem_of_the_array(data, ridge):
+    pool, F, labeled, theta = data
+    streamed = prepare_streamed(pool, labeled, Design(theta), B, ridge=ridge, report=silent)
+    same_problem(
+        streamed, prepare_problem(F, labeled, theta, B, ridge=ridge), np.random.default_rng(0)
+    )
+
+
+@pytest.mark.parametrize("structure", ["full", "block-diagonal"])
+@pytest.mark.parametrize("fitted", [True, False])
+def test_with_cluster_effects(data, structure, fitted):
+    pool, F, labeled, theta = data
+    centers = F[:5]
+    design = Design(theta if fitted else None, centers)
+    streamed = prepare_streamed(
+        pool, labeled, design, B, ridge=0.01, effects=3.0, structure=structure, report=silent
+    )
+    size = 3.0 * np.sqrt(np.mean(F**2))
+    p, p0 = design.probabilities(F), design.probabilities(labeled)
+    F, labeled = (_with_indicators(X, centers, size) for X in (F, labeled))
+    prepare = prepare_problem if structure == "full" else prepare_blocks
+    problem = prepare(F, labeled, None, B, ridge=0.01, probabilities=(p, p0))
+    same_problem(streamed, problem, np.random.default_rng(0))
+
+
+def test_two_passes_prepare_it(data):
+    pool, _, labeled, theta = data
+    stages = []
+    prepare_streamed(pool, labeled, Design(theta), B, report=lambda stage, *_: stages.append(stage))
+    assert sorted(set(stages)) == ["coordinates", "information"]
+
+
+def test_candidates_and_certificate(data, monkeypatch):
+    pool, F, labeled, theta = data
+    large = np.vstack([F] * 12) + np.random.default_rng(0).normal(size=(12 * len(F), D + 1)) / 10
+    map_ = feature_map(large, standardize=False, intercept=False)
+    pool = FeaturePool(as_home(large), map_, np.empty(0, dtype=int))
+    monkeypatch.setattr(candidates, "SPREAD", 100)
+    problem = prepare_streamed(pool, labeled, Design(theta), B, report=silent)
+    relaxation, rows = relaxed_candidates(problem, 1e-2, silent)
+    expected = firal.relax(large, labeled, theta, B)
+    assert relaxation.converged and relaxation.passes < 10
+    assert relaxation.objective * (1 - relaxation.gap) <= expected.objective
+    assert expected.objective * (1 - expected.gap) <= relaxation.objective
+    assert np.isin(np.flatnonzero(relaxation.z), rows).all()
+    assert np.isin(problem.best, rows).all() and len(rows) < len(large) / 3
+    # the certificate of the picks is true on the whole pool
+    selection = select_from_candidates(problem, eta=20.0, report=silent)
+    Sigma = firal.information(large[selection.indices], theta, np.ones(B))
+    Sigma += firal.information(labeled, theta, np.ones(len(labeled)))
+    f = firal.fir(Sigma, firal.information(large, theta))
+    np.testing.assert_allclose(selection.objective, f, rtol=1e-8)
+    assert f <= relaxation.objective / selection.lambda_min * (1 + 1e-9)
+    assert selection.ratio >= 1 - 1e-9
+
+
+def test_a_pool_without_information_is_refused():
+    X = np.zeros((20, 2))
+    map_ = feature_map(X, standardize=False, intercept=False)
+    pool = FeaturePool(as_home(X), map_, np.empty(0, dtype=int))
+    with pytest.raises(ValueError, match="only zeros"):
+        prepare_streamed(pool, np.empty((0, 2)), Design(np.ones((1, 2))), 2, report=silent)

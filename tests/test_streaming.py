@@ -1,0 +1,159 @@
+"""Every strategy on a pool that is read block by block, from every home."""
+
+import numpy as np
+import pytest
+from homes_of import all_homes
+
+import firal
+from firal import picking, pipeline, streaming
+from firal.engine import passes
+from firal.engine.homes import as_home
+from firal.engine.pool import FeaturePool
+from firal.engine.scaling import feature_map
+from firal.strategies import entropy, kmeans, var_ratios
+from firal.streaming import largest_points, nearest_points
+
+N, D, B = 900, 5, 6
+
+
+def table(n=N, seed=0, dtype=np.float64):
+    rng = np.random.default_rng(seed)
+    groups = rng.integers(4, size=n)
+    X = 2 * rng.normal(size=(4, D))[groups] + rng.standard_t(4, size=(n, D))
+    X[:, 3] = 7.1  # constant
+    X[:, 4] = X[:, 0]
+    labels = {int(row): f"group {groups[row]}" for row in rng.choice(n, 24, replace=False)}
+    return X.astype(dtype), labels
+
+
+@pytest.fixture
+def small_blocks(monkeypatch):
+    monkeypatch.setattr(passes, "BLOCK_BYTES", 8 * D * 13)
+
+
+@pytest.mark.parametrize("strategy", firal.STRATEGIES)
+@pytest.mark.parametrize("labeled", [True, False])
+def test_picks_are_those_of_the_array(strategy, labeled, small_blocks):
+    X, y = table()
+    y = y if labeled else None
+    expected = firal.next_batch(X, y, B, strategy=strategy)
+    found = firal.next_batch(as_home(X), y, B, strategy=strategy)
+    assert found.rows.tolist() == expected.rows.tolist()
+    assert found.strategy == expected.strategy and found.note == expected.note
+    assert found.classes == expected.classes
+    assert (found.selection is None) == (expected.selection is None)
+    if found.selection is not None:
+        np.testing.assert_allclose(found.selection.objective, expected.selection.objective)
+        free = np.setdiff1d(np.arange(N), sorted(y or ()))
+        assert np.array_equal(free[found.selection.indices], found.rows)
+
+
+@pytest.mark.parametrize("strategy", firal.STRATEGIES)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_every_home_gives_the_same_picks(strategy, dtype, small_blocks, tmp_path):
+    X, y = table(dtype=dtype)
+    batches = {
+        name: firal.next_batch(home, y, B, strategy=strategy)
+        for name, home in all_homes(X, tmp_path).items()
+    }
+    expected = batches.pop("memory")
+    for name, batch in batches.items():
+        assert batch.rows.tolist() == expected.rows.tolist(), name
+        if expected.theta is not None:
+            assert np.array_equal(batch.theta, expected.theta), name
+        if expected.selection is not None:  # the certificate too, to the last bit
+            one, other = batch.selection, expected.selection
+            assert (one.objective, one.lambda_min) == (other.objective, other.lambda_min), name
+            assert one.relaxation.gap == other.relaxation.gap, name
+
+
+@pytest.mark.parametrize(
+    ("n", "d", "budget"), [(1, 1, 1), (2, 1, 2), (13, 1, 13), (14, 3, 2), (40, 60, 3)]
+)
+@pytest.mark.parametrize("strategy", ["random", "kmeans", "firal-ridge"])
+def test_awkward_shapes(n, d, budget, strategy, monkeypatch, tmp_path):
+    monkeypatch.setattr(passes, "BLOCK_BYTES", 8 * d * 13)
+    X = np.random.default_rng(1).normal(size=(n, d))
+    expected = firal.next_batch(X, None, budget, strategy=strategy).rows.tolist()
+    for name, home in all_homes(X, tmp_path).items():
+        found = firal.next_batch(home, None, budget, strategy=strategy).rows.tolist()
+        assert sorted(found) == sorted(expected), name
+
+
+def test_large_tables_stream_and_small_ones_do_not(monkeypatch, tmp_path, caplog):
+    X, y = table()
+    np.save(tmp_path / "x.npy", X)
+    inputs = (X, np.load(tmp_path / "x.npy", mmap_mode="r"), tmp_path / "x.npy")
+    caplog.set_level("INFO", "firal")
+    small = [firal.next_batch(one, y, B, strategy="entropy").rows.tolist() for one in inputs]
+    assert "block by block" not in caplog.text
+    monkeypatch.setattr(pipeline, "STREAM_FROM", 8 * N * (D + 1) - 1)
+    large = [firal.next_batch(one, y, B, strategy="entropy").rows.tolist() for one in inputs]
+    assert caplog.text.count("read block by block from memory") == 1
+    assert caplog.text.count("read block by block from file") == 2
+    assert small == [small[0]] * 3 == large
+
+
+def test_a_path_that_is_no_table(tmp_path):
+    with pytest.raises(FileNotFoundError, match="no file"):
+        firal.next_batch(str(tmp_path / "absent.npy"), None, 2)
+
+
+def test_functions_are_refused_with_the_remedy():
+    def own(pool, labeled, theta, budget, rng):
+        return np.arange(budget)
+
+    X, y = table()
+    with pytest.raises(ValueError, match="got the function own: pass an array that fits in memory"):
+        firal.next_batch(as_home(X), y, B, strategy=own)
+
+
+@pytest.mark.parametrize("strategy", ["firal-ridge", "entropy"])
+def test_very_many_labels_are_fitted_by_blocks(strategy, monkeypatch):
+    X, y = table()
+    expected = firal.next_batch(X, y, B, strategy=strategy)
+    monkeypatch.setattr(picking, "MANY", len(y))
+    monkeypatch.setattr(picking, "fit", None)  # not called
+    found = firal.next_batch(X, y, B, strategy=strategy)
+    np.testing.assert_allclose(found.theta, expected.theta, atol=1e-6)
+    assert found.rows.tolist() == expected.rows.tolist()
+
+
+def test_progress(small_blocks):
+    X, y = table(5000)
+    stages = []
+    firal.next_batch(as_home(X), y, B, progress=lambda stage, *_: stages.append(stage))
+    assert {"scale", "coordinates", "information", "relax", "greedy"} <= set(stages)
+    assert "pass 1" in stages
+
+
+def test_clusters_of_a_sample(monkeypatch, small_blocks):
+    monkeypatch.setattr(streaming, "SAMPLE", 100)
+    X, y = table()
+    for strategy in ("kmeans", "firal-ridge"):
+        rows = [firal.next_batch(as_home(X), y, B, strategy=strategy).rows for _ in range(2)]
+        assert len(set(rows[0])) == B and np.array_equal(*rows)
+
+
+def pool_of(X):
+    map_ = feature_map(X, standardize=False, intercept=False)
+    return FeaturePool(as_home(X), map_, np.empty(0, dtype=int))
+
+
+def test_ties_go_to_the_lower_row(small_blocks):
+    X = np.repeat(np.arange(4.0), 50)[:, None] * np.ones(D)
+    pool, theta = pool_of(X), np.ones((1, D))
+    for score, strategy in ((streaming._entropy, entropy), (streaming._uncertainty, var_ratios)):
+        found = largest_points(pool, lambda F, score=score: score(theta, F), 70)
+        assert found.tolist() == strategy(X, None, theta, 70).tolist()
+    centers = np.array([[1.0] * D, [1.0] * D, [3.0] * D])
+    assert nearest_points(pool, centers).tolist() == [50, 51, 150]
+
+
+def test_nearest_points_are_those_of_kmeans(small_blocks):
+    X = np.random.default_rng(3).normal(size=(300, D))
+    expected = kmeans(X, None, None, 20, np.random.default_rng(0))
+    from firal.engine.clusters import cluster_centers
+
+    centers = cluster_centers(X, 20, np.random.default_rng(0))
+    assert nearest_points(pool_of(X), centers).tolist() == expected.tolist()
