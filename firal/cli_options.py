@@ -9,6 +9,7 @@ import numpy as np
 
 import firal
 from firal.data.cells import SUFFIXES
+from firal.data.output import WRITTEN
 from firal.pipeline import DEFAULT, RIDGE
 from firal.selection import penalized
 from firal.strategies import STRATEGIES
@@ -77,6 +78,31 @@ def parser() -> argparse.ArgumentParser:
         help="a value that means no label, such as -1 (blank and nan always do); repeat the option "
         "for several",
     )
+    what.add_argument(
+        "--map",
+        type=_pair,
+        action="append",
+        default=[],
+        metavar="OLD=NEW",
+        help="use the class NEW in place of OLD; nothing after = means no label",
+    )
+    what.add_argument(
+        "--class",
+        dest="confirmed_class",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="a class that is right although it looks like a mark or a slip",
+    )
+    what.add_argument(
+        "--exclude",
+        type=Path,
+        action="append",
+        default=[],
+        metavar="FILE",
+        help="points not to be picked: a table with a column row or of ids, such as an earlier "
+        "batch; repeat the option for several files",
+    )
     what.add_argument("--id-column", metavar="NAME", help="column of FEATURES with ids")
     what.add_argument(
         "--ignore",
@@ -84,6 +110,13 @@ def parser() -> argparse.ArgumentParser:
         default=[],
         metavar="NAME",
         help="a column that is not a feature; repeat the option for several",
+    )
+    what.add_argument(
+        "--feature",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="a column that is a feature although it looks like a label or an id",
     )
     what.add_argument(
         "--header",
@@ -129,16 +162,19 @@ def parser() -> argparse.ArgumentParser:
     )
     out = select.add_argument_group("output")
     out.add_argument(
-        "--output", type=_output, metavar="FILE", help=".csv or .json; default or -: stdout"
+        "--output",
+        type=_output,
+        metavar="FILE",
+        help=f"{' '.join(WRITTEN)}; default or -: stdout",
     )
     out.add_argument("--format", choices=("csv", "json"), help="default: by the name of --output")
     out.add_argument("--overwrite", action="store_true", help="replace an existing --output")
-    out.add_argument("--quiet", action="store_true", help="no notes and no bar, only errors")
+    out.add_argument("--quiet", action="store_true", help="no notes and no progress, only errors")
     out.add_argument(
         "--progress",
         action=argparse.BooleanOptionalAction,
-        default=None,
-        help="show a bar on stderr (default: if stderr is a terminal)",
+        default=True,
+        help="say on stderr what is going on once it takes more than 2 s (default: yes)",
     )
     return top
 
@@ -150,6 +186,13 @@ def _integer(low):
         return int(text)
 
     return parse
+
+
+def _pair(text):
+    old, equals, new = text.partition("=")
+    if not equals or not old.strip():
+        raise argparse.ArgumentTypeError(f"must be OLD=NEW, got {text!r}")
+    return old, new
 
 
 def _positive(text):

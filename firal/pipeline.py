@@ -21,6 +21,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from firal.common import checks
+from firal.common.rounds import check_budget, optional_rows, round_generator
 from firal.engine.inputs import as_table, encode_labels
 from firal.engine.scaling import model_features
 from firal.model.fitting import fit
@@ -31,8 +32,6 @@ from firal.strategies import NEED_NO_MODEL, named
 
 DEFAULT = "firal-ridge"
 RIDGE = 1e-3  # of the strategies of the paper; that of the default is in firal.selection.penalized
-LARGE = 2000  # from this many parameters on, a selection takes minutes
-SLOW = ("bait", "firal", DEFAULT)  # strategies that work with matrices of that size
 
 log = logging.getLogger("firal")
 
@@ -99,7 +98,9 @@ def next_batch(
     pca: int | None = None,
     intercept: bool = True,
     eta: float | str | None = None,
-    rng: np.random.Generator | None = None,
+    exclude: ArrayLike | None = None,
+    pending: ArrayLike | None = None,
+    rng: np.random.Generator | int = 0,
     progress: bool | Callable | None = None,
 ) -> Batch:
     """Pick the points of a table to label next: what the command ``firal select`` does.
@@ -126,9 +127,14 @@ def next_batch(
         they are robust where they are standardized.
     eta : float, "theory" or None
         Of FIRAL, see :func:`firal.select`; None tries a grid.
-    rng : numpy.random.Generator, optional
-        Of Random, and of the clusters of K-means and "firal-ridge"; by default
-        ``numpy.random.default_rng(0)``, so the answer repeats.
+    exclude : array_like of int, optional
+        Rows that must not be picked, such as points that nobody can label.
+    pending : array_like of int, optional
+        Rows that were picked before and have no label yet. They are not picked again, and the
+        design takes them for labeled.
+    rng : numpy.random.Generator or int, default 0
+        Of Random, and of the clusters of K-means and "firal-ridge". An integer is a seed, and the
+        generator is ``round_generator`` of it: the answer repeats, and the next round differs.
     progress : True or function, optional
         Of FIRAL, see :func:`firal.select`.
 
@@ -165,8 +171,10 @@ def next_batch(
     table = as_table(X)
     n, d = table.shape
     known, codes, classes = encode_labels(y, n)
-    free = np.setdiff1d(np.arange(n), known)
-    _check_budget(budget, free.size)
+    waiting = np.setdiff1d(optional_rows(pending, n, "pending"), known)
+    barred = np.concatenate([known, waiting, optional_rows(exclude, n, "exclude")])
+    free = np.setdiff1d(np.arange(n), barred)
+    check_budget(budget, free.size)
     _check_options(strategy, ridge, eta)
 
     # 2. Columns to features.
@@ -177,11 +185,8 @@ def next_batch(
         pca=pca,
         intercept=intercept,
     )
-    log.info(
-        f"{n} points, {d} features; {known.size} labeled in {len(classes)} classes, "
-        f"{free.size} to choose from"
-    )
-    pool, labeled = features[free], features[known]
+    log.debug(f"{n} points, {d} features, {known.size} labels, {free.size} to choose from")
+    pool, labeled = features[free], features[np.concatenate([known, waiting])]
     del features  # as large as the pool
 
     # 3. Fit the model, and let the strategy pick.
@@ -194,7 +199,7 @@ def next_batch(
         strategy,
         ridge=ridge,
         eta=eta,
-        rng=np.random.default_rng(0) if rng is None else rng,
+        rng=rng if hasattr(rng, "random") else round_generator(rng, known.size),
         progress=progress,
     )
     return Batch(
@@ -228,9 +233,10 @@ def fit_and_pick(
     pool : np.ndarray of shape (m, r)
         Features of the points to choose from.
     labeled : np.ndarray of shape (n0, r)
-        Features of the labeled points; may be empty.
+        Features of the labeled points; may be empty. Further rows are points whose labels are to
+        come: they take part in the design and not in the fit.
     codes : np.ndarray of shape (n0,)
-        Their labels, 0..n_classes-1.
+        Labels of the labeled points, 0..n_classes-1.
     n_classes : int
         Number of classes of the model.
     budget, strategy, ridge, eta, rng, progress
@@ -252,13 +258,7 @@ def fit_and_pick(
     if ridge is None:
         ridge = penalized.RIDGE if strategy == DEFAULT else RIDGE
     if reason is None and strategy not in NEED_NO_MODEL:
-        size = pool.shape[1] * (n_classes - 1)
-        if size > LARGE and strategy in SLOW:
-            log.info(
-                f"the model has {size} parameters: this can take minutes or more; fewer "
-                "features (pca=20 or so) make it quick"
-            )
-        theta = _theta(labeled, codes, n_classes, budget, strategy, ridge)
+        theta = _theta(labeled[: len(codes)], codes, n_classes, budget, strategy, ridge)
     elif strategy == DEFAULT:
         log.info(f"{reason}: the design assumes that all classes are equally probable everywhere")
     elif strategy not in NEED_NO_MODEL:
@@ -349,14 +349,6 @@ def why_no_model(codes: ArrayLike) -> str | None:
     if len(codes) == 0:
         return "no labels yet"
     return "all labels are of one class" if len(set(np.asarray(codes).tolist())) == 1 else None
-
-
-def _check_budget(budget, most):
-    checks.integer(budget, "budget", 1)
-    if budget > most:
-        raise ValueError(
-            f"budget must be at most {most}, the number of points without a label, got {budget}"
-        )
 
 
 def _check_options(strategy, ridge, eta):

@@ -18,12 +18,15 @@ LAYERS = (
     {"selection"},
     {"strategies"},
     {"pipeline"},
+    {"estimate"},
     {"trial"},
     {"loop"},
     {"theory"},
     {"data"},
     {"firal"},
-    {"cli", "cli_options", "skactiveml", "skactiveml_utilities", "__main__"},
+    {"cli_progress"},
+    {"cli_options", "cli_select", "skactiveml", "skactiveml_utilities"},
+    {"cli", "__main__"},
     {"companion"},
 )
 
@@ -39,7 +42,11 @@ PACKAGES = {
 }
 # Extras that a module may use besides the dependencies: anywhere, or only inside functions.
 EXTRAS = {"firal.skactiveml": {"skactiveml"}, "firal.companion": {"notebook"}}
-INSIDE_FUNCTIONS = {"firal.data.cells": {"parquet"}, "firal.companion.prepare": {"features"}}
+INSIDE_FUNCTIONS = {
+    "firal.data.formats": {"parquet", "xlsx"},
+    "firal.data.output": {"parquet", "xlsx"},
+    "firal.companion.prepare": {"features"},
+}
 
 LONGEST = 370  # lines of a file, half of which is documentation; about 250 is the aim
 
@@ -142,7 +149,7 @@ def made_up(tmp_path):
         "selection/ftrl.py": "from firal.model.fit import f\nfrom firal import cli\n",
         "data/__init__.py": "",
         "data/pools.py": "import firal.companion.plots\nimport pandas\nfrom firal import load\n",
-        "data/cells.py": "import pyarrow\ndef f():\n    import pyarrow.parquet\n    import torch\n",
+        "data/formats.py": "import pyarrow\ndef f():\n    import pyarrow, torch\n",
         "cli.py": "import firal\nfrom firal.skactiveml import FIRAL\nimport yaml\n",
         "skactiveml.py": "try:\n    from skactiveml import A\nexcept ImportError:\n    raise\n",
         "companion/__init__.py": "",
@@ -172,8 +179,8 @@ def test_undeclared_imports_are_found(made_up):
         ("firal.cli", "yaml"),
         ("firal.companion.plots", "sphinx"),
         ("firal.companion.prepare", "torch"),
-        ("firal.data.cells", "pyarrow"),
-        ("firal.data.cells", "torch"),
+        ("firal.data.formats", "pyarrow"),
+        ("firal.data.formats", "torch"),
         ("firal.data.pools", "pandas"),
     ]
 
@@ -193,7 +200,16 @@ def loaded(code):
     return set(run.stdout.split())
 
 
-HEAVY = {"matplotlib", "pandas", "yaml", "IPython", "pyarrow", "skactiveml", "firal.companion"}
+HEAVY = {
+    "matplotlib",
+    "pandas",
+    "yaml",
+    "IPython",
+    "openpyxl",
+    "pyarrow",
+    "skactiveml",
+    "firal.companion",
+}
 
 
 def test_import_firal_is_light():

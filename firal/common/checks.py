@@ -95,13 +95,31 @@ def parameters(theta: ArrayLike, d: int, name: str = "theta") -> np.ndarray:
     np.ndarray of shape (c-1, d)
         The parameters.
     """
-    theta = floats(theta, name)
+    layer = type(theta).__module__.startswith("torch.nn") and "Parameter" in type(theta).__name__
+    theta = floats(theta.detach() if hasattr(theta, "detach") else theta, name)
     if theta.ndim != 2 or theta.shape[0] < 1 or theta.shape[1] != d:
         raise ValueError(
             f"{name} must have shape (c-1, d) with c >= 2 classes and d = {d} as in the points, "
             f"got shape {theta.shape}"
         )
+    if layer or _has_a_row_per_class(theta):
+        why = "is the weight of a layer" if layer else "sums to zero over its rows"
+        raise ValueError(
+            f"{name} must have c-1 rows, one per class but the last, got {len(theta)} rows, and "
+            f"it {why}, so it seems to have a row for every class: pass theta[:-1] - theta[-1], or "
+            "theta_from_sklearn(model)"
+        )
     return theta
+
+
+def _has_a_row_per_class(theta):
+    """Whether parameters are those of a symmetric softmax: c rows whose sum is zero.
+
+    A penalty or a gradient method makes the rows of scikit-learn's ``coef_`` sum to zero. Read as
+    c-1 rows they would describe one class more than there is.
+    """
+    total, size = np.abs(theta.sum(axis=0)).max(), np.abs(theta).max()
+    return len(theta) >= 3 and size > 0 and total <= 1e-6 * size
 
 
 def labels(y: ArrayLike, n: int, n_classes: int | None = None, name: str = "y") -> np.ndarray:
