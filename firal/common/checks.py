@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from firal.common.arrays import first_not_finite, real_array
+
 # squares and sums of squares of features must not overflow
 LARGEST = {np.dtype(np.float64): 1e50, np.dtype(np.float32): 1e15}
 
@@ -31,19 +33,11 @@ def floats(values: ArrayLike, name: str) -> np.ndarray:
     np.ndarray
         float32 if it was, else float64.
     """
-    if np.ma.is_masked(values):
-        raise ValueError(f"{name} must have no masked entries, got {np.ma.count_masked(values)}")
-    try:
-        array = np.asarray(values)
-        if array.dtype != np.float32:
-            if array.dtype.kind not in "biuf":
-                raise TypeError
-            array = array.astype(np.float64, copy=False)
-    except (TypeError, ValueError):
-        raise ValueError(f"{name} must be an array of real numbers, got {values!r:.80}") from None
+    array = real_array(values, name)
+    if array.dtype != np.float32:
+        array = array.astype(np.float64, copy=False)
     if not np.isfinite(array).all():
-        bad = array.size - int(np.isfinite(array).sum())
-        raise ValueError(f"{name} must be finite, got {bad} NaN or infinite entries")
+        raise ValueError(first_not_finite(array, name))
     return array
 
 
@@ -96,7 +90,7 @@ def parameters(theta: ArrayLike, d: int, name: str = "theta") -> np.ndarray:
         The parameters.
     """
     layer = type(theta).__module__.startswith("torch.nn") and "Parameter" in type(theta).__name__
-    theta = floats(theta.detach() if hasattr(theta, "detach") else theta, name)
+    theta = floats(theta, name)
     if theta.ndim != 2 or theta.shape[0] < 1 or theta.shape[1] != d:
         raise ValueError(
             f"{name} must have shape (c-1, d) with c >= 2 classes and d = {d} as in the points, "
