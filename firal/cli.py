@@ -18,7 +18,7 @@ from contextlib import contextmanager
 
 import numpy as np
 
-from firal import cli_select
+from firal import cli_select, cli_session
 from firal.cli_options import parser
 from firal.cli_progress import Ticker, ends_at_once
 from firal.selection.problem import AllPointsTie
@@ -36,7 +36,14 @@ REMEDIES = {
     "unlabeled": "--unlabeled",
     "class": "--class",
 }
-COMMANDS = {"select": cli_select.run}
+COMMANDS = {
+    "select": cli_select.run,
+    "init": cli_session.init,
+    "next": cli_session.pick,
+    "label": cli_session.label,
+    "status": cli_session.status,
+    "export": cli_session.export,
+}
 
 log = logging.getLogger("firal")
 

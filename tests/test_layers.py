@@ -23,9 +23,12 @@ LAYERS = (
     {"loop"},
     {"theory"},
     {"data"},
+    {"session"},
     {"firal"},
     {"cli_progress"},
-    {"cli_options", "cli_select", "skactiveml", "skactiveml_utilities"},
+    {"cli_arguments", "cli_labeling", "skactiveml", "skactiveml_utilities"},
+    {"cli_options", "cli_select"},
+    {"cli_session"},
     {"cli", "__main__"},
     {"companion"},
 )

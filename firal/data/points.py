@@ -38,6 +38,8 @@ class Points(NamedTuple):
         From row to label.
     pending : list of int
         Rows of earlier batches that have no label yet.
+    shown : list of str, or None
+        What an annotator sees of every point.
     """
 
     features: np.ndarray
@@ -46,6 +48,7 @@ class Points(NamedTuple):
     ids: list[str] | None
     labels: dict[int, str]
     pending: list[int]
+    shown: list[str | None] | None = None
 
 
 def read_points(
@@ -59,6 +62,7 @@ def read_points(
     labeled: Sequence[str | os.PathLike] = (),
     unlabeled: Iterable[str] = (),
     renamed: Mapping[str, str | None] | None = None,
+    show: str | None = None,
 ) -> Points:
     """Read a pool: a table of features, and labels in it or beside it.
 
@@ -80,6 +84,8 @@ def read_points(
         Labels that mean no label.
     renamed : mapping, optional
         From a label to the one to use in its place.
+    show : str, optional
+        Column with what an annotator sees: a text, or the path of a picture.
 
     Returns
     -------
@@ -96,7 +102,8 @@ def read_points(
     columns = [name for name in (label_column, id_column) if name is not None]
     if len(columns) == 2 and columns[0] == columns[1]:
         raise ValueError(f"the label column and the id column must differ, got {columns[0]!r}")
-    table = read_table(path, columns, ignore, header, confirmed)
+    texts = [] if show is None else [show]
+    table = read_table(path, columns, ignore, header, confirmed, texts)
     n, ids = len(table.features), table.found.get(id_column)
     if ids is not None:
         check_ids(ids, id_column)
@@ -109,7 +116,8 @@ def read_points(
     names = {**dict.fromkeys(unlabeled), **(renamed or {})}
     labels = merge(rename(part, names) for part in parts)
     pending = sorted({row for row in pending if row not in labels})
-    return Points(table.features, table.names, table.has_header, ids, labels, pending)
+    shown = table.found.get(show)
+    return Points(table.features, table.names, table.has_header, ids, labels, pending, shown)
 
 
 def telling(points: Points) -> list[str]:

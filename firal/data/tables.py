@@ -62,6 +62,7 @@ def read_table(
     ignore: Sequence[str] = (),
     header: bool | None = None,
     confirmed: Sequence[str] = (),
+    texts: Sequence[str] = (),
 ) -> Table:
     """Read the features of all points, and other columns of the table by name.
 
@@ -80,6 +81,8 @@ def read_table(
         a number. Has no effect on the other formats.
     confirmed : sequence of str
         Columns that are features although they look like a label or an id.
+    texts : sequence of str
+        More columns to return as text, in which a cell may go over several lines.
 
     Returns
     -------
@@ -102,7 +105,7 @@ def read_table(
     >>> table.features.tolist(), table.found["kind"], table.names
     ([[1.0, 2.5], [-3.0, 4.0]], ['cat', None], ['width', 'height'])
     """
-    path = existing_table(path)
+    path, single, columns = existing_table(path), columns, (*columns, *texts)
     if suffix(path) == ".npy":
         return _columns_of_array(read_npy(path), columns, ignore, confirmed, path)
     if suffix(path) == ".npz":
@@ -115,7 +118,7 @@ def read_table(
     names = [name for name in cells.names if name not in wanted]
     if not names:
         raise ValueError(f"{path.name} must have columns of numbers besides {', '.join(wanted)}")
-    refuse_line_breaks(cells, (*columns, *names), path)
+    refuse_line_breaks(cells, (*single, *names), path)
     if cells.has_header:
         refuse_doubtful(names, [_column(cells, name) for name in names], path, confirmed)
     found = {name: [as_text(cell) for cell in _column(cells, name)] for name in columns}
