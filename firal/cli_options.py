@@ -5,15 +5,35 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-import numpy as np
-
 import firal
+from firal.cli_arguments import (
+    add_classes,
+    add_model,
+    add_output,
+    add_reading,
+    integer,
+    output,
+    repeated,
+)
 from firal.data.cells import SUFFIXES
-from firal.pipeline import DEFAULT, RIDGE
-from firal.selection import penalized
-from firal.strategies import STRATEGIES
+from firal.data.output import WRITTEN
+
+FOLDER = Path("firal-session")
 
 EXAMPLES = """\
+a session, which remembers:
+  firal init points.csv --id-column name --show text
+  firal next 20
+  firal label          (in the terminal; or fill in the column label of the batch's file, and
+  firal label firal-session/round-01.csv)
+  firal status
+
+one selection, which remembers nothing:
+  firal select features.npy --labeled labels.csv --budget 10
+
+The book's chapter "Use it on your own pool" explains all options.
+"""
+SELECT_EXAMPLES = """\
 examples:
   firal select features.npy --labeled labels.csv --budget 10
       features.npy has one row per point; labels.csv has lines row,label for the labeled points
@@ -42,137 +62,91 @@ def parser() -> argparse.ArgumentParser:
     argparse.ArgumentParser
         What it refuses is a ValueError of one line.
     """
-    top = _Parser(prog="firal", description="Active learning by the Fisher information ratio.")
+    layout = {"formatter_class": argparse.RawDescriptionHelpFormatter}
+    top = _Parser(
+        prog="firal",
+        description="Active learning by the Fisher information ratio: which points to label next.",
+        epilog=EXAMPLES,
+        **layout,
+    )
     top.add_argument("--version", action="version", version=f"firal {firal.__version__}")
-    commands = top.add_subparsers(dest="command", required=True, metavar="select")
+    commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    _add_select(commands, layout)
+    _add_session(commands, layout)
+    return top
+
+
+def _add_select(commands, layout):
     select = commands.add_parser(
         "select",
-        help="pick the points to label next",
+        help="pick the points to label next, from files, and remember nothing",
         description="Pick the points to label next: features of all points and labels of some in, "
         "rows out. A logistic regression is fitted to the labels, and penalized FIRAL picks the "
         "points with the most information about it.",
-        epilog=EXAMPLES,
-        formatter_class=argparse.RawDescriptionHelpFormatter,
+        epilog=SELECT_EXAMPLES,
+        **layout,
     )
     add = select.add_argument
     add("features", type=Path, help=f"table with one row per point: {' '.join(SUFFIXES)}")
-    add("--budget", type=_integer(1), required=True, metavar="N", help="points to pick")
-    what = select.add_argument_group("labels and columns")
-    what.add_argument(
-        "--labeled",
-        "--labels",
-        type=Path,
-        action="append",
-        default=[],
-        metavar="FILE",
-        help="labels: a table with the columns row (or the id column) and label, or one entry per "
-        "point with blanks; repeat the option for several files",
-    )
-    what.add_argument("--label-column", metavar="NAME", help="column of FEATURES with labels")
-    what.add_argument(
-        "--unlabeled",
-        action="append",
-        default=[],
-        metavar="VALUE",
-        help="a value that means no label, such as -1 (blank and nan always do); repeat the option "
-        "for several",
-    )
-    what.add_argument("--id-column", metavar="NAME", help="column of FEATURES with ids")
-    what.add_argument(
-        "--ignore",
-        action="append",
-        default=[],
-        metavar="NAME",
-        help="a column that is not a feature; repeat the option for several",
-    )
-    what.add_argument(
-        "--header",
-        action=argparse.BooleanOptionalAction,
-        default=None,
-        help="whether text files begin with a header (default: if no cell of the first line is a "
-        "number)",
-    )
-    add("--strategy", choices=list(STRATEGIES), default=DEFAULT, help=f"default: {DEFAULT}")
-    add(
-        "--eta",
-        type=_eta,
-        metavar="X",
-        help='for firal: a number or "theory"; default: the best of 7',
-    )
-    add("--seed", type=_integer(0), default=0, metavar="N", help="of all that is random; default 0")
+    add("--budget", type=integer(1), required=True, metavar="N", help="points to pick")
+    add_reading(select)
+    what = "points not to be picked: a table with a column row or of ids, such as an earlier batch"
+    repeated(add, "--exclude", "FILE", what, type=Path)
     add(
         "--dask",
         metavar="ADDRESS",
         help="scheduler of a Dask cluster, such as tcp://10.0.0.5:8786; its workers read FEATURES, "
         "a .npy or .parquet file, under the same name",
     )
-    model = select.add_argument_group("model")
-    model.add_argument(
-        "--ridge",
-        type=_positive,
-        metavar="R",
-        help=f"penalty of the fit; default {penalized.RIDGE:g} for {DEFAULT}, else {RIDGE:g}",
-    )
-    model.add_argument(
-        "--standardize",
-        action=argparse.BooleanOptionalAction,
-        default=True,
-        help="scale every column to mean 0 and standard deviation 1 (default: yes)",
-    )
-    model.add_argument(
-        "--robust",
-        action=argparse.BooleanOptionalAction,
-        help="draw heavy tails in: arsinh of the scaled columns (default: if they are scaled)",
-    )
-    model.add_argument(
-        "--intercept",
-        action=argparse.BooleanOptionalAction,
-        default=True,
-        help="append a column of ones (default: yes)",
-    )
-    model.add_argument(
-        "--pca", type=_integer(1), metavar="D", help="keep D principal components of the features"
-    )
+    add_model(select)
     out = select.add_argument_group("output")
     out.add_argument(
-        "--output", type=_output, metavar="FILE", help=".csv or .json; default or -: stdout"
+        "--output", type=output, metavar="FILE", help=f"{' '.join(WRITTEN)}; default or -: stdout"
     )
     out.add_argument("--format", choices=("csv", "json"), help="default: by the name of --output")
     out.add_argument("--overwrite", action="store_true", help="replace an existing --output")
-    out.add_argument("--quiet", action="store_true", help="no notes and no bar, only errors")
-    out.add_argument(
-        "--progress",
-        action=argparse.BooleanOptionalAction,
-        default=None,
-        help="show a bar on stderr (default: if stderr is a terminal)",
+    add_output(out)
+
+
+def _add_session(commands, layout):
+    init = commands.add_parser(
+        "init", help="begin a session, which remembers", epilog=EXAMPLES, **layout
     )
-    return top
-
-
-def _integer(low):
-    def parse(text):
-        if not text.isdecimal() or int(text) < low:
-            raise argparse.ArgumentTypeError(f"must be an integer >= {low}, got {text!r}")
-        return int(text)
-
-    return parse
-
-
-def _positive(text):
-    try:
-        value = float(text)
-    except ValueError:
-        value = np.nan
-    if not (0 < value < np.inf):
-        raise argparse.ArgumentTypeError(f"must be a number > 0, got {text!r}")
-    return value
-
-
-def _output(text):
-    if not text:
-        raise argparse.ArgumentTypeError("must be the name of a file, or - for stdout, got ''")
-    return None if text == "-" else Path(text)
-
-
-def _eta(text):
-    return text if text == "theory" else _positive(text)
+    init.add_argument("features", type=Path, help=f"table of the points: {' '.join(SUFFIXES)}")
+    init.add_argument(
+        "--hold-out",
+        type=integer(0),
+        metavar="N",
+        help="points drawn at random to measure accuracy: label them first, they never train",
+    )
+    init.add_argument(
+        "--show", metavar="NAME", help="column with the text or the picture's path to be labeled"
+    )
+    add_reading(init)
+    add_model(init)
+    pick = commands.add_parser("next", help="pick the next points of a session")
+    pick.add_argument("budget", type=integer(1), metavar="N", help="points to pick")
+    label = commands.add_parser(
+        "label", help="label the picked points: in the terminal, or from files"
+    )
+    label.add_argument(
+        "files",
+        nargs="*",
+        type=Path,
+        metavar="FILE",
+        help="labels as for select --labeled, or Label Studio's JSON; none: ask in the terminal",
+    )
+    add_classes(label.add_argument)
+    commands.add_parser("status", help="where a session stands")
+    export = commands.add_parser("export", help="write the labels of a session")
+    export.add_argument("output", type=output, metavar="FILE", help=f"{' '.join(WRITTEN)}; or -")
+    export.add_argument(
+        "--tasks", action="store_true", help="the pending points as tasks of Label Studio (.json)"
+    )
+    export.add_argument("--overwrite", action="store_true", help="replace an existing file")
+    for name in ("init", "next", "label", "status", "export"):
+        command = commands.choices[name]
+        command.add_argument(
+            "--session", type=Path, default=FOLDER, metavar="FOLDER", help=f"default: {FOLDER}"
+        )
+        add_output(command)

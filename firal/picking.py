@@ -28,8 +28,6 @@ from firal.streaming import pick_streamed
 
 DEFAULT = "firal-ridge"
 RIDGE = 1e-3  # of the strategies of the paper; that of the default is in firal.selection.penalized
-LARGE = 2000  # from this many parameters on, a selection takes minutes
-SLOW = ("bait", "firal", DEFAULT)  # strategies that work with matrices of that size
 MANY = 300_000  # labels from which on a fit by blocks is quicker, and needs less memory
 
 log = logging.getLogger("firal")
@@ -73,9 +71,10 @@ def fit_and_pick(
     pool : np.ndarray of shape (m, r), or FeaturePool
         Features of the points to choose from.
     labeled : np.ndarray of shape (n0, r)
-        Features of the labeled points; may be empty.
+        Features of the labeled points; may be empty. Further rows are points whose labels are to
+        come: they take part in the design and not in the fit.
     codes : np.ndarray of shape (n0,)
-        Their labels, 0..n_classes-1.
+        Labels of the labeled points, 0..n_classes-1.
     n_classes : int
         Number of classes of the model.
     budget, strategy, ridge, eta, rng, progress
@@ -97,13 +96,7 @@ def fit_and_pick(
     if ridge is None:
         ridge = penalized.RIDGE if strategy == DEFAULT else RIDGE
     if reason is None and strategy not in NEED_NO_MODEL:
-        size = labeled.shape[1] * (n_classes - 1)
-        if size > LARGE and strategy in SLOW:
-            log.info(
-                f"the model has {size} parameters: this can take minutes or more; fewer "
-                "features (pca=20 or so) make it quick"
-            )
-        theta = _theta(labeled, codes, n_classes, budget, strategy, ridge)
+        theta = _theta(labeled[: len(codes)], codes, n_classes, budget, strategy, ridge)
     elif strategy == DEFAULT:
         log.info(f"{reason}: the design assumes that all classes are equally probable everywhere")
     elif strategy not in NEED_NO_MODEL:

@@ -19,9 +19,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from firal.common import checks
 from firal.common.progress import reporter
+from firal.common.rounds import check_budget, optional_rows, round_generator
 from firal.engine.homes import as_home, is_dask
 from firal.engine.inputs import as_table, encode_labels
 from firal.engine.moments import streamed_feature_map
@@ -92,7 +94,9 @@ def next_batch(
     pca: int | None = None,
     intercept: bool = True,
     eta: float | str | None = None,
-    rng: np.random.Generator | None = None,
+    exclude: ArrayLike | None = None,
+    pending: ArrayLike | None = None,
+    rng: np.random.Generator | int = 0,
     progress: bool | Callable | None = None,
 ) -> Batch:
     """Pick the points of a table to label next: what the command ``firal select`` does.
@@ -120,9 +124,14 @@ def next_batch(
         they are robust where they are standardized.
     eta : float, "theory" or None
         Of FIRAL, see :func:`firal.select`; None tries a grid.
-    rng : numpy.random.Generator, optional
-        Of Random, and of the clusters of K-means and "firal-ridge"; by default
-        ``numpy.random.default_rng(0)``, so the answer repeats.
+    exclude : array_like of int, optional
+        Rows that must not be picked, such as points that nobody can label.
+    pending : array_like of int, optional
+        Rows that were picked before and have no label yet. They are not picked again, and the
+        design takes them for labeled.
+    rng : numpy.random.Generator or int, default 0
+        Of Random, and of the clusters of K-means and "firal-ridge". An integer is a seed, and the
+        generator is ``round_generator`` of it: the answer repeats, and the next round differs.
     progress : True or function, optional
         Of FIRAL, see :func:`firal.select`.
 
@@ -161,14 +170,16 @@ def next_batch(
     table = _table(X)
     n, d = table.shape
     known, codes, classes = encode_labels(y, n)
-    _check_budget(budget, n - known.size)
+    waiting = np.setdiff1d(optional_rows(pending, n, "pending"), known)
+    barred = np.unique(np.concatenate([known, waiting, optional_rows(exclude, n, "exclude")]))
+    check_budget(budget, n - barred.size)
     _check_options(strategy, ridge, eta)
     streamed = isinstance(table, Home)
-    log.info(
-        f"{n} points, {d} features; {known.size} labeled in {len(classes)} classes, "
-        f"{n - known.size} to choose from"
-        + (f"; read block by block from {table.kind}" if streamed else "")
-    )
+    size = f"{n} points, {d} features, {known.size} labels, {n - barred.size} to choose from"
+    if streamed:
+        log.info(f"{size}; read block by block from {table.kind}")
+    else:
+        log.debug(size)
 
     # 2. Columns to features.
     options = dict(
@@ -178,11 +189,12 @@ def next_batch(
         intercept=intercept,
     )
     if streamed:
-        pool = FeaturePool(table, _streamed_map(table, options, progress), known)
-        labeled, rows_of = pool.of_rows(known), pool.table_rows
+        pool = FeaturePool(table, _streamed_map(table, options, progress), barred)
+        labeled, rows_of = pool.of_rows(np.concatenate([known, waiting])), pool.table_rows
     else:
-        features, free = model_features(table, **options), np.setdiff1d(np.arange(n), known)
-        pool, labeled, rows_of = features[free], features[known], free.__getitem__
+        features, free = model_features(table, **options), np.setdiff1d(np.arange(n), barred)
+        pool, labeled = features[free], features[np.concatenate([known, waiting])]
+        rows_of = free.__getitem__
         del features  # as large as the pool
 
     # 3. Fit the model, and let the strategy pick.
@@ -195,7 +207,7 @@ def next_batch(
         strategy,
         ridge=ridge,
         eta=eta,
-        rng=np.random.default_rng(0) if rng is None else rng,
+        rng=rng if hasattr(rng, "random") else round_generator(rng, known.size),
         progress=progress,
     )
     return Batch(
@@ -228,14 +240,6 @@ def _streamed_map(home, options, progress):
     finally:
         if bar is not None:
             bar.close()
-
-
-def _check_budget(budget, most):
-    checks.integer(budget, "budget", 1)
-    if budget > most:
-        raise ValueError(
-            f"budget must be at most {most}, the number of points without a label, got {budget}"
-        )
 
 
 def _check_options(strategy, ridge, eta):

@@ -14,8 +14,8 @@ is a ``SklearnClassifier`` around scikit-learn's ``LogisticRegression``, or arou
 ends in one, that model is used: its coefficients, and the features as its last step sees them.
 Any other classifier is only asked for its classes. A regression is then fitted to the labeled
 points as in :func:`firal.next_batch`, with the same picks: columns standardized over X and
-heavy tails drawn in, a column of ones appended, ``ridge`` as there. What is random has the
-generator ``numpy.random.default_rng(random_state)``, if ``random_state`` is an integer.
+heavy tails drawn in, a column of ones appended, ``ridge`` as there. An integer as ``random_state``
+is the seed of ``next_batch(..., rng=random_state)``, which advances with the labels known.
 
 **The pool** is the candidates: the new labels are to serve them, and the picks are among them.
 
@@ -46,6 +46,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from firal.common import checks
+from firal.common.rounds import round_generator, same_columns
 from firal.engine.scaling import feature_map
 from firal.model.fitting import fit
 from firal.model.from_sklearn import theta_from_sklearn
@@ -134,6 +135,7 @@ class _InformationStrategy(SingleAnnotatorPoolQueryStrategy):
         >>> FIRAL().query(X, y, clf).tolist(), BAIT().query(X, y, clf).tolist()
         ([1], [1])
         """
+        same_columns(X, candidates, ("X", "candidates"))
         X, y, candidates, batch_size, return_utilities = self._validate_data(
             X, y, candidates, batch_size, return_utilities, check_X_dict={"dtype": np.float64}
         )
@@ -153,21 +155,21 @@ class _InformationStrategy(SingleAnnotatorPoolQueryStrategy):
             model = self._model(X, y, clf, fit_clf, batch_size)
             if model is None:
                 Z = feature_map(table, robust=True).apply(pool)
-                picks, worth = cold_start(Z, batch_size, self._generator())
+                picks, worth = cold_start(Z, batch_size, self._generator(y))
             else:
-                picks, worth = self._pick(model, pool, batch_size, return_utilities)
+                picks, worth = self._pick(model, pool, batch_size, return_utilities, y)
         if not return_utilities:
             return rows[picks]
         utilities = np.full((batch_size, width), np.nan)
         utilities[:, rows] = largest_at_pick(worth, picks)
         return rows[picks], utilities
 
-    def _generator(self):
-        """Of a seed the generator that ``firal.next_batch`` would be given; else one drawn."""
+    def _generator(self, y):
+        """Of a seed the generator that ``firal.next_batch`` would have; else one drawn."""
         seed = self.random_state
         if not isinstance(seed, Integral):
-            seed = self.random_state_.randint(2**31 - 1)
-        return np.random.default_rng(seed)
+            return np.random.default_rng(self.random_state_.randint(2**31 - 1))
+        return round_generator(int(seed), int(is_labeled(y, self.missing_label_).sum()))
 
     def _model(self, X, y, clf, fit_clf, batch_size):
         """The model to use; None, with a warning, if the labels are not enough for one."""
@@ -225,9 +227,9 @@ class FIRAL(_InformationStrategy):
         ridge = penalized.fit_ridge(self.ridge, len(labeled), budget)
         return fit(labeled, codes, n_classes, ridge, penalty="symmetric").theta
 
-    def _pick(self, model, samples, budget, with_worth):
+    def _pick(self, model, samples, budget, with_worth, y):
         problem = model.features(samples), model.labeled, model.theta
-        rng = self._generator()
+        rng = self._generator(y)
 
         def run(watch):
             return penalized.select_penalized(
@@ -263,7 +265,7 @@ class PaperFIRAL(_InformationStrategy):
         self.eta = eta
         self.ridge = ridge
 
-    def _pick(self, model, samples, budget, with_worth):
+    def _pick(self, model, samples, budget, with_worth, y):
         problem = model.features(samples), model.labeled, model.theta
         best = select(*problem, budget, eta=self.eta)
         if not with_worth:
@@ -305,7 +307,7 @@ class BAIT(_InformationStrategy):
         self.prior = prior
         self.ridge = ridge
 
-    def _pick(self, model, samples, budget, with_worth):
+    def _pick(self, model, samples, budget, with_worth, y):
         problem = model.features(samples), model.labeled, model.theta
         return watched(
             lambda watch: bait(*problem, budget, prior=self.prior, watch=watch), with_worth

@@ -1,8 +1,10 @@
 """The command: what it picks, what it writes where, its exit codes, and no traceback."""
 
 import csv
+import io
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -15,7 +17,8 @@ from sklearn.datasets import load_wine
 from sklearn.preprocessing import StandardScaler
 
 import firal
-from firal import cli, picking
+from firal import cli, cli_progress, cli_select, estimate, picking
+from firal.data import output
 from firal.selection import penalized
 
 WINE = load_wine()
@@ -58,12 +61,12 @@ def prepared():
 def test_the_default_picks_what_the_module_picks(folder, capsys, given):
     X, free, _ = prepared()
     theta = firal.fit(X[KNOWN], WINE.target[KNOWN], 3, 0.01 * 15 / 9, penalty="symmetric").theta
-    rng = np.random.default_rng(4)
+    rng = np.random.default_rng([4, 9])  # the seed advances with the labels
     want = free[firal.STRATEGIES["firal-ridge"](X[free], X[KNOWN], theta, 6, rng)]
     options = ("--labeled", "labels.csv", "--budget", 6, "--seed", 4, *given)
     code, rows, err = run(capsys, "features.npy", *options)
     assert code == 0 and rows == want.tolist()
-    assert "178 points, 13 features; 9 labeled in 3 classes, 169 to choose from" in err
+    assert "178 points, 13 features; 9 labeled in 3 classes (class_1 4, class_0 3, cl" in err
 
 
 def test_firal_picks_what_the_module_picks(folder, capsys):
@@ -72,7 +75,7 @@ def test_firal_picks_what_the_module_picks(folder, capsys):
     options = ("--labels", "labels.csv", "--budget", 6, "--strategy", "firal")
     code, rows, err = run(capsys, "features.npy", *options)
     assert code == 0 and rows == want.tolist()
-    assert "178 points, 13 features; 9 labeled in 3 classes, 169 to choose from" in err
+    assert "178 points, 13 features; 9 labeled in 3 classes (class_1 4, class_0 3, cl" in err
     eta = free[firal.select(X[free], X[KNOWN], theta, 6, eta=2.0).indices]
     assert run(capsys, "features.npy", *options, "--eta", 2)[1] == eta.tolist()
     assert eta.tolist() != want.tolist()
@@ -81,7 +84,7 @@ def test_firal_picks_what_the_module_picks(folder, capsys):
 @pytest.mark.parametrize("strategy", ["random", "kmeans", "entropy", "var-ratios", "bait"])
 def test_other_strategies(folder, capsys, strategy):
     X, free, theta = prepared()
-    rng = np.random.default_rng(3)
+    rng = np.random.default_rng([3, 9])
     want = free[firal.STRATEGIES[strategy](X[free], X[KNOWN], theta, 5, rng)]
     options = ("--labeled", "labels.csv", "--budget", 5, "--strategy", strategy, "--seed", 3)
     assert run(capsys, "features.npy", *options)[1] == want.tolist()
@@ -197,12 +200,14 @@ def test_cold_start(folder, capsys, labels, reason):
     assert "K-means" not in err
     X = np.column_stack([robust(WINE.data), np.ones(178)])
     free = np.setdiff1d(np.arange(178), known)
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng([0, len(known)])
     want = firal.STRATEGIES["firal-ridge"](X[free], X[known] if known else None, None, 5, rng)
     assert rows == free[want].tolist()
     code, rows, err = run(capsys, *options, "--strategy", "firal")
     assert code == 0 and f"{reason}, so there is no model: K-means picks instead of firal" in err
-    want = firal.STRATEGIES["kmeans"](X[free, :13], None, None, 5, np.random.default_rng(0))
+    want = firal.STRATEGIES["kmeans"](
+        X[free, :13], None, None, 5, np.random.default_rng([0, len(known)])
+    )
     assert rows == free[want].tolist()
     assert "K-means" not in run(capsys, *options, "--strategy", "random")[2]
 
@@ -213,7 +218,8 @@ def test_a_value_that_means_unlabeled(folder, capsys):
     np.save("y.npy", y)
     options = ("features.npy", "--labeled", "y.npy", "--budget", 6)
     code, _, err = run(capsys, *options)
-    assert code == 2 and "at most 0, the number of points without a label" in err
+    assert code == 2 and "'-1' (169 labels) looks like no label" in err
+    assert err.endswith("(--map OLD=NEW, --unlabeled, --class)\n")
     rows = run(capsys, *options, "--unlabeled", "-1")[1]
     assert rows == run(capsys, "features.npy", "--labeled", "labels.csv", "--budget", 6)[1]
 
@@ -242,8 +248,8 @@ def test_the_index_of_a_data_frame(frame, capsys):
     assert (code, rows) == (2, []) and "(--header or --no-header," in err
     options += ("--header",)  # columns that are counted look like numbers
     code, rows, err = run(capsys, *options)
-    assert (code, rows) == (2, []) and "got a column '', perhaps the index of a data frame" in err
-    assert err.endswith(" (--ignore, --id-column)\n")
+    assert (code, rows) == (2, []) and "got '', which is perhaps the index of a data frame" in err
+    assert err.endswith(" (--label-column, --id-column, --ignore, --feature)\n")
     expected = run(capsys, "features.npy", "--budget", 6)[1]
     assert run(capsys, *options, "--ignore", "")[1] == expected
     assert run(capsys, *options, "--id-column", "", "--output", "p.csv")[0] == 0
@@ -283,11 +289,11 @@ def test_equal_points_are_warned_about(folder, capsys):
         ("features.npy --budget 0", "--budget: must be an integer >= 1, got '0'"),
         ("features.npy --budget 179", "--budget must be at most 178"),
         ("none.npy --budget 3", "no file none.npy"),
-        (". --budget 3", "a table must end in .npy, .npz, .csv, .tsv, .txt, .parquet, got the f"),
+        (". --budget 3", "a table must end in .npy, .npz, .csv, .tsv, .txt, .parquet, .xlsx"),
         ("empty.npy --budget 3", "empty.npy has no rows"),
         ("huge.npy --budget 3", "must be at most 1e+50 in size, got 1e+60 in row 5, column 1"),
         ("twice.csv --budget 1 --id-column a", "column 'a' must hold distinct ids, got '1' twice"),
-        ("twice.csv --budget 1 --id-column a --label-column a", "must differ, got 'a' for both"),
+        ("twice.csv --budget 1 --id-column a --label-column a", "must differ, got 'a'"),
         ("features.npy --budget 3 --output=", "must be the name of a file, or - for stdout"),
         ("features.npy --budget 3 --output . --overwrite", "ordinary file, got a folder, ."),
         ("features.npy --budget 3 --output link --overwrite", "ordinary file, got a folder, link"),
@@ -298,7 +304,10 @@ def test_equal_points_are_warned_about(folder, capsys):
         ("features.npy --budget 3 --output alias.npy --overwrite", "must not be one of the files"),
         ("features.npy --budget 3 --strategy best", "invalid choice: 'best'"),
         ("features.npy --budget 3 --labeled none.csv", "no file none.csv"),
-        ("features.npy --budget 3 --label-column y", "features.npy has no named columns, got y"),
+        (
+            "features.npy --budget 3 --label-column y",
+            "features.npy has no column 'y', it has no header",
+        ),
         ("features.npy --budget 3 --ridge 0", "--ridge: must be a number > 0, got '0'"),
         ("features.npy --budget 3 --eta nan", "--eta: must be a number > 0, got 'nan'"),
         ("features.npy --budget 3 --eta 2 --strategy bait", "--eta is an option of the strategy f"),
@@ -365,8 +374,8 @@ def test_a_folder_that_cannot_be_written_is_found_before_the_computation(
     def refuses(dir):
         raise PermissionError(13, "Permission denied", f"{dir}/tmp123")
 
-    monkeypatch.setattr(cli, "TemporaryFile", refuses)
-    monkeypatch.setattr(cli, "_read", lambda options: pytest.fail("too late"))
+    monkeypatch.setattr(cli_select, "TemporaryFile", refuses)
+    monkeypatch.setattr(cli_select, "read_points", lambda *_, **__: pytest.fail("too late"))
     (folder / "locked").mkdir()
     code, _, err = run(capsys, "features.npy", "--budget", 3, "--output", "locked/picks.csv")
     assert code == 2 and "tmp123" not in err
@@ -377,7 +386,7 @@ def test_a_failed_write_names_the_output_and_leaves_nothing(folder, capsys, monk
     def fails(source, target):
         raise OSError(28, "No space left on device", source)
 
-    monkeypatch.setattr(cli.os, "replace", fails)
+    monkeypatch.setattr(output.os, "replace", fails)
     before = sorted(folder.iterdir())
     code, _, err = run(capsys, "features.npy", "--budget", 3, "--output", "picks.csv")
     assert code == 2 and "--output picks.csv cannot be written: No space left on device\n" in err
@@ -429,19 +438,201 @@ def test_warnings_are_one_line(folder, capsys, monkeypatch):
     assert run(capsys, *options, "--quiet")[2] == ""
 
 
-def test_the_bar(folder, capsys):
+def test_progress_is_shown_off_a_terminal_too(folder, capsys, monkeypatch):
     options = ("features.npy", "--labeled", "labels.csv", "--budget", 2)
-    for strategy, stage in (("firal-ridge", "greedy"), ("firal", "sparsify")):
-        options = (*options, "--strategy", strategy)
-        assert stage not in run(capsys, *options)[2]  # not a terminal
-        assert stage in run(capsys, *options, "--progress")[2]
-        assert run(capsys, *options, "--progress", "--quiet")[2] == ""
+    assert "so far" not in run(capsys, *options)[2]  # it took less than two seconds
+    monkeypatch.setattr(cli_progress, "FIRST", 0.0)
+    monkeypatch.setattr(cli_progress, "LATER", (1e-3, 2e-3, 3e-3, 4e-3))
+    err = run(capsys, *options)[2]
+    assert re.search(r"^firal: [\w .]+, \d+ s so far$", err, re.MULTILINE)
+    for silent in ("--no-progress", "--quiet"):
+        assert "so far" not in run(capsys, *options, silent)[2]
 
 
-def test_a_large_model_is_announced(folder, capsys, monkeypatch):
-    monkeypatch.setattr(picking, "LARGE", 10)
+def test_what_is_shown():
+    """Plain lines, or one line that is rewritten on a terminal and removed at the end."""
+    ticker = cli_progress.Ticker(io.StringIO())
+    ticker("greedy", 10, 40)
+    ticker.began -= 20
+    ticker.stage_began -= 10
+    assert ticker.text() == "firal: picking, 10 of 40, 20 s so far, about 30 s left"
+    ticker("relax", 7, 1000)  # the most it may take says nothing
+    assert ticker.text() == "firal: weighing the points, step 7, 20 s so far"
+    ticker("reading x.csv")
+    assert ticker.text() == "firal: reading x.csv, 20 s so far"
+
+
+@pytest.mark.parametrize("terminal", [False, True])
+def test_a_thread_shows_it(monkeypatch, terminal):
+    monkeypatch.setattr(cli_progress, "FIRST", 0.01)
+    monkeypatch.setattr(cli_progress, "REFRESH", 0.01)
+    stream = io.StringIO()
+    with cli_progress.Ticker(stream, terminal=terminal) as ticker:
+        ticker("one long product")
+        time.sleep(0.2)  # nobody reports anything
+    text = stream.getvalue()
+    if terminal:
+        assert text.count("\r") > 3 and text.endswith("\r") and "\n" not in text
+    else:
+        assert text == "firal: one long product, 0 s so far\n"
+
+
+def test_it_is_said_before_what_will_happen(folder, capsys):
+    head = "firal: 178 points, 13 features; 9 labeled in 3 classes (class_1 4, class_0 3, class_2 2"
     err = run(capsys, "features.npy", "--labeled", "labels.csv", "--budget", 2)[2]
-    assert "firal: the model has 28 parameters" in err and "pca" in err
+    assert err.startswith(head)
+    assert "169 to choose from; firal-ridge, full matrices of order 36: about 1 s, 1 MB\n" in err
+    err = run(capsys, "features.npy", "--budget", 2, "--strategy", "random")[2]
+    assert (
+        err == "firal: 178 points, 13 features; 0 labeled in 0 classes, 178 to choose from; rando"
+        "m: about 1 s, 1 MB\n"
+    )
+
+
+def test_what_is_impossible_is_refused_at_once_with_what_helps(folder, capsys, monkeypatch):
+    monkeypatch.setattr(cli_select, "total_memory", lambda: 60_000)
+    monkeypatch.setattr(firal, "next_batch", lambda *_, **__: pytest.fail("too late"))
+    options = ("features.npy", "--labeled", "labels.csv", "--budget", 2)
+    code, rows, err = run(capsys, *options)
+    assert (code, rows) == (2, []) and "firal-ridge is not possible here: it needs 1 MB of" in err
+    assert re.search(r"--pca \d takes about 1 s", err)
+    monkeypatch.setattr(cli_select, "total_memory", lambda: 10)
+    assert "use fewer features (--pca) or fewer points" in run(capsys, *options)[2]
+
+
+def test_what_is_long_is_said_with_what_is_quicker(folder, capsys, monkeypatch):
+    monkeypatch.setattr(cli_select, "machine_rate", lambda: 3e4)
+    monkeypatch.setattr(estimate, "SLOW", 1000.0)
+    err = run(capsys, "features.npy", "--labeled", "labels.csv", "--budget", 2)[2]
+    assert re.search(r"this is long: --pca \d+ takes about \d+ min", err)
+
+
+def wine_table(folder, labels, **columns):
+    """points.csv with a column kind, and others in front."""
+    with open(folder / "points.csv", "w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow([*columns, *WINE.feature_names, "kind"])
+        for row, x in enumerate(WINE.data.tolist()):
+            writer.writerow([*(column[row] for column in columns.values()), *x, labels[row]])
+    return ("points.csv", "--label-column", "kind", "--budget", 4)
+
+
+def blank_but(**labels):
+    kinds = [NAMES[row] if row in KNOWN else "" for row in range(178)]
+    for row, label in labels.items():
+        kinds[int(row[1:])] = label
+    return kinds
+
+
+def test_random_differs_from_round_to_round(folder, capsys):
+    """With one seed for all rounds, ten rounds of ten would draw the same places of the pool."""
+    seen, lines, before = [], ["row,label"], []
+    for k in range(6):
+        (folder / "all.csv").write_text("\n".join(lines))
+        options = ("--labeled", "all.csv") if k else ()
+        rows = run(capsys, "features.npy", *options, "--budget", 10, "--strategy", "random")[1]
+        free = np.setdiff1d(np.arange(178), seen)
+        places = np.searchsorted(free, rows)
+        lines += [f"{row},{NAMES[row]}" for row in rows]
+        seen += rows
+        if k:
+            assert set(places) != set(before)
+        before = places
+    assert len(set(seen)) == 60
+
+
+def test_a_label_among_the_features_is_refused_by_name(folder, capsys):
+    options = wine_table(folder, blank_but(), target=WINE.target)
+    code, rows, err = run(capsys, *options)
+    assert (code, rows) == (2, []) and "'target', which is named like a label" in err
+    assert err.endswith("(--label-column, --id-column, --ignore, --feature)\n")
+    code, _, err = run(capsys, *options, "--ignore", "target")
+    assert code == 0 and "features: alcohol, malic_acid, ash, " in err and "target" not in err
+    code, _, err = run(capsys, *options, "--feature", "target")
+    assert code == 0 and "features: target, alcohol, " in err and "14 features" in err
+
+
+def test_a_label_under_another_name_is_warned_about(folder, capsys):
+    kinds = [NAMES[row] if row % 5 == 0 else "" for row in range(178)]
+    err = run(capsys, *wine_table(folder, kinds, grape=WINE.target))[2]
+    assert "firal: warning: the feature 'grape' has one value per class: is it the label?" in err
+    assert "warning" not in run(capsys, *wine_table(folder, kinds))[2]
+
+
+def test_suspicious_classes_must_be_mapped_or_confirmed(folder, capsys):
+    options = wine_table(folder, blank_but(r3="?", r5="Class_0", r7="N/A"))
+    code, rows, err = run(capsys, *options)
+    assert (code, rows) == (2, [])
+    assert "'?' (1 label) looks like no label; 'N/A' (1 label) looks like no label; " in err
+    assert "'class_0' (3) and 'Class_0' (1) differ by case only" in err
+    assert err.endswith("(--map OLD=NEW, --unlabeled, --class)\n")
+    options += ("--unlabeled", "?", "--map", "Class_0=class_0")
+    assert "'N/A'" in run(capsys, *options)[2]
+    code, rows, err = run(capsys, *options, "--map", "N/A=")
+    assert code == 0 and "10 labeled in 3 classes (class_0 4, class_1 4, class_2 2)" in err
+    code, rows, err = run(capsys, *options, "--class", "N/A")
+    assert code == 0 and "11 labeled in 4 classes" in err and "N/A 1" in err
+
+
+def test_headerless_labels_name_ids(folder, capsys):
+    """`7,cat` is about the point with the id 7, wherever it stands."""
+    ids = [str((row * 5 + 2) % 178) for row in range(178)]
+    options = wine_table(folder, [""] * 178, case=ids)
+    (folder / "ids.csv").write_text("\n".join(f"{ids[row]},{NAMES[row]}" for row in KNOWN))
+    options = (options[0], "--ignore", "kind", "--id-column", "case", "--budget", 6)
+    code, rows, _ = run(capsys, *options, "--labeled", "ids.csv")
+    assert code == 0
+    assert rows == run(capsys, "features.npy", "--labeled", "labels.csv", "--budget", 6)[1]
+
+
+def test_a_batch_that_waits_for_labels_is_not_picked_again(folder, capsys):
+    base = ("features.npy", "--labeled", "labels.csv", "--budget", 8)
+    assert run(capsys, *base, "--output", "one.csv")[0] == 0
+    one = [int(line["row"]) for line in csv.DictReader(open("one.csv"))]
+    code, two, err = run(capsys, *base, "--exclude", "one.csv")
+    assert code == 0 and not set(one) & set(two) and "; 8 left out; " in err
+    lines = (folder / "one.csv").read_text().splitlines()
+    half = [line + ("," + NAMES[one[k]] if k < 4 else ",") for k, line in enumerate(lines[1:])]
+    (folder / "one.csv").write_text("\n".join([lines[0] + ",label", *half]))
+    code, two, err = run(capsys, *base, "--labeled", "one.csv")
+    assert code == 0 and not set(one) & set(two) and "13 labeled" in err and "; 4 pending; " in err
+    assert run(capsys, *base, "--exclude", "none.csv")[0] == 2
+    assert "no column 'x'" in run(capsys, *base, "--ignore", "x")[2]
+
+
+@pytest.mark.parametrize("suffix", ["csv", "tsv", "json", "parquet", "xlsx"])
+def test_the_output_has_the_format_of_its_suffix(folder, capsys, suffix):
+    pytest.importorskip("pyarrow")
+    pytest.importorskip("openpyxl")
+    pandas = pytest.importorskip("pandas")
+    options = ("features.npy", "--labeled", "labels.csv", "--budget", 3)
+    want = run(capsys, *options)[1]
+    assert run(capsys, *options, "--output", f"picks.{suffix}")[0] == 0
+    if suffix == "json":
+        answer = json.loads((folder / "picks.json").read_text())
+        assert answer["rows"] == want and answer["features"] == [str(k) for k in range(13)]
+        assert answer["classes"] == {"class_0": 3, "class_1": 4, "class_2": 2}
+        return
+    readers = {"csv": pandas.read_csv, "tsv": pandas.read_table, "parquet": pandas.read_parquet}
+    table = readers.get(suffix, pandas.read_excel)(folder / f"picks.{suffix}")
+    assert table["row"].tolist() == want and table["rank"].tolist() == [1, 2, 3]
+    table["label"] = NAMES[want]  # and the labeled batch is read again, in its format
+    writers = {"csv": table.to_csv, "parquet": table.to_parquet, "xlsx": table.to_excel}
+    if suffix in writers:
+        writers[suffix](folder / f"next.{suffix}", index=False)
+        err = run(capsys, *options, "--labeled", f"next.{suffix}")[2]
+        assert "12 labeled in 3 classes" in err
+
+
+def test_an_unknown_format_is_refused_before_the_work(folder, capsys, monkeypatch):
+    monkeypatch.setattr(cli_select, "read_points", lambda *_, **__: pytest.fail("too late"))
+    for name in ("picks.xls", "picks", "picks.txt.gz"):
+        code, _, err = run(capsys, "features.npy", "--budget", 3, "--output", name)
+        assert code == 2 and "an output must end in .csv, .tsv, .txt, .json, .parquet, .xls" in err
+    code, _, err = run(
+        capsys, "features.npy", "--budget", 3, "--output", "p.csv", "--format", "json"
+    )
+    assert code == 2 and "--format must be that of --output, p.csv, got json" in err
 
 
 def command(*arguments, **options):
@@ -487,6 +678,43 @@ def test_interrupted(tmp_path):
     assert first.startswith("firal: 60000 points")
     assert (process.returncode, out) == (130, "") and err == "firal: error: interrupted\n"
     assert sorted(p.name for p in tmp_path.iterdir()) == ["X.npy", "y.npy"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
+@pytest.mark.parametrize(("module", "code_at_end"), [("numpy", 130), ("scipy", -9)])
+def test_interrupted_inside_one_long_matrix_operation(module, code_at_end):
+    """Python hears of Ctrl-C only after the factorization, which takes many seconds.
+
+    numpy lets other threads run meanwhile, and scipy does not.
+    """
+    code = (
+        f"import numpy as np, {module}.linalg as linalg\n"
+        "from firal.cli_progress import ends_at_once\n"
+        "A = np.random.default_rng(0).normal(size=(4000, 4000))\n"
+        "A += A.T\n"
+        "with ends_at_once():\n"
+        "    print('begun', flush=True)\n"
+        "    linalg.eigh(A)\n"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", code],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"},
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
+    try:
+        assert process.stdout.readline() == "begun\n"
+        time.sleep(0.5)
+        start = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=100)
+        seconds = time.monotonic() - start
+    finally:
+        process.kill()
+    assert process.returncode == code_at_end and "firal: error: interrupted\n" in err
+    assert seconds < 2.5  # two times 0.8, and a busy machine
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX pipes")

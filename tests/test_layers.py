@@ -20,12 +20,18 @@ LAYERS = (
     {"streaming"},
     {"picking"},
     {"pipeline"},
+    {"estimate"},
     {"trial"},
     {"loop"},
     {"theory"},
     {"data"},
+    {"session"},
     {"firal"},
-    {"cli", "cli_options", "skactiveml", "skactiveml_utilities", "__main__"},
+    {"cli_progress"},
+    {"cli_arguments", "cli_labeling", "skactiveml", "skactiveml_utilities"},
+    {"cli_options", "cli_select"},
+    {"cli_session"},
+    {"cli", "__main__"},
     {"companion"},
 )
 
@@ -42,10 +48,11 @@ PACKAGES = {
 # Extras that a module may use besides the dependencies: anywhere, or only inside functions.
 EXTRAS = {"firal.skactiveml": {"skactiveml"}, "firal.companion": {"notebook"}}
 INSIDE_FUNCTIONS = {
-    "firal.data.cells": {"parquet"},
     "firal.data.streams": {"parquet", "dask"},
     "firal.engine.parquet": {"parquet"},
     "firal.engine.dask_home": {"dask"},
+    "firal.data.formats": {"parquet", "xlsx"},
+    "firal.data.output": {"parquet", "xlsx"},
     "firal.companion.prepare": {"features"},
 }
 
@@ -150,7 +157,7 @@ def made_up(tmp_path):
         "selection/ftrl.py": "from firal.model.fit import f\nfrom firal import cli\n",
         "data/__init__.py": "",
         "data/pools.py": "import firal.companion.plots\nimport pandas\nfrom firal import load\n",
-        "data/cells.py": "import pyarrow\ndef f():\n    import pyarrow.parquet\n    import torch\n",
+        "data/formats.py": "import pyarrow\ndef f():\n    import pyarrow, torch\n",
         "cli.py": "import firal\nfrom firal.skactiveml import FIRAL\nimport yaml\n",
         "skactiveml.py": "try:\n    from skactiveml import A\nexcept ImportError:\n    raise\n",
         "companion/__init__.py": "",
@@ -180,8 +187,8 @@ def test_undeclared_imports_are_found(made_up):
         ("firal.cli", "yaml"),
         ("firal.companion.plots", "sphinx"),
         ("firal.companion.prepare", "torch"),
-        ("firal.data.cells", "pyarrow"),
-        ("firal.data.cells", "torch"),
+        ("firal.data.formats", "pyarrow"),
+        ("firal.data.formats", "torch"),
         ("firal.data.pools", "pandas"),
     ]
 
@@ -206,6 +213,7 @@ HEAVY = {
     "pandas",
     "yaml",
     "IPython",
+    "openpyxl",
     "pyarrow",
     "dask",
     "skactiveml",

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import firal
-from firal import cli, picking
+from firal import cli
 from firal.engine import scaling
 from firal.engine.scaling import model_features
 from firal.selection.penalized import GAP, fit_ridge, select_penalized
@@ -72,7 +72,7 @@ def by_array_file(capsys, X, y, known, strategy):
 
 
 def by_loop(X, y, known, strategy):
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng([0, len(known)])
     run = firal.active_learning(
         model_features(X, robust=True), y, known, strategy, rounds=1, batch=BUDGET, rng=rng
     )
@@ -269,18 +269,54 @@ def test_without_a_model_k_means_picks_for_the_paper_s_strategies_and_a_note_say
     assert np.array_equal(batch.rows, expected) and not set(batch.rows) & set(labels or ())
 
 
-def test_what_is_logged(caplog, monkeypatch):
+def test_an_integer_seed_gives_other_random_points_in_every_round():
+    """The same seed in every round would draw the same places of the pool again."""
+    X, y, _ = awkward(3)
+    labels, drawn = {}, []
+    for _ in range(4):
+        rows = firal.next_batch(X, labels, 6, strategy="random").rows
+        drawn.append(np.searchsorted(np.setdiff1d(np.arange(90), list(labels)), rows).tolist())
+        labels |= {row: y[row] for row in rows}
+    assert len({tuple(places) for places in drawn}) == 4 and len(labels) == 24
+    again = firal.next_batch(X, labels, 6, strategy="random", rng=0).rows
+    assert np.array_equal(again, firal.next_batch(X, labels, 6, strategy="random").rows)
+    assert not np.array_equal(again, firal.next_batch(X, labels, 6, strategy="random", rng=1).rows)
+    rng = np.random.default_rng([0, 24])
+    assert np.array_equal(again, firal.next_batch(X, labels, 6, strategy="random", rng=rng).rows)
+
+
+@pytest.mark.parametrize("strategy", ["firal-ridge", "random", "kmeans", "entropy"])
+def test_rows_that_are_out_are_never_picked(strategy):
     X, y, known = awkward(3)
     labels = {row: y[row] for row in known}
-    monkeypatch.setattr(picking, "LARGE", 19)
-    with caplog.at_level(logging.INFO, "firal"):
-        for strategy in ("entropy", "bait", "firal-ridge"):
-            firal.next_batch(X, labels, 4, strategy=strategy)
-    first = "90 points, 9 features; 6 labeled in 3 classes, 84 to choose from"
-    assert caplog.messages[:2] == [first, first]  # entropy needs no large matrices
-    assert caplog.messages[2].startswith("the model has 20 parameters")
-    assert caplog.messages[3] == first
-    assert caplog.messages[4].startswith("the model has 20 parameters")
+    seen = []
+    for _ in range(3):  # three batches, and no label comes in
+        rows = firal.next_batch(X, labels, 5, strategy=strategy, pending=seen).rows.tolist()
+        seen += rows
+    assert len(set(seen) | set(known)) == 15 + len(known)
+    rows = firal.next_batch(X, labels, 84 - 15, strategy=strategy, exclude=seen).rows
+    assert not set(rows) & {*seen, *known}
+    with pytest.raises(ValueError, match="at most 69, the number of points left to choose from"):
+        firal.next_batch(X, labels, 70, strategy=strategy, exclude=seen)
+    some = firal.next_batch(X, labels, 5, strategy=strategy, pending=[*known, *seen[:1]]).rows
+    assert not set(some) & {*known, seen[0]}  # a point with a label is not pending
+
+
+def test_pending_points_are_known_to_the_design_and_not_to_the_fit():
+    """As if they were labeled: the next batch looks elsewhere. The model stays the same."""
+    X, y, known = awkward(3)
+    labels = {row: y[row] for row in known}
+    one = firal.next_batch(X, labels, 5)
+    both = firal.next_batch(X, labels, 5, pending=one.rows)
+    assert np.allclose(one.theta, both.theta)
+    features = model_features(X, robust=True)
+    free = np.setdiff1d(np.arange(90), [*known, *one.rows])
+    design = features[np.concatenate([known, np.sort(one.rows)])]
+    rng = np.random.default_rng([0, len(known)])
+    want = select_penalized(features[free], design, one.theta, 5, rng).indices
+    assert both.rows.tolist() == free[want].tolist()
+    without = firal.next_batch(X, labels, 5, exclude=one.rows)
+    assert both.rows.tolist() != without.rows.tolist()
 
 
 def test_a_function_as_strategy():
@@ -306,7 +342,7 @@ def test_a_function_as_strategy():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"budget": 85}, "budget must be at most 84, the number of points without a label, got 85"),
+        ({"budget": 85}, "budget must be at most 84, the number of points left to choose from, go"),
         ({"budget": 0}, "budget must be an integer >= 1, got 0"),
         ({"strategy": "best"}, "strategy must be one of random, .* got 'best'"),
         ({"strategy": ["firal"]}, r"strategy must be one of random, .* got \['firal'\]"),
@@ -318,8 +354,10 @@ def test_a_function_as_strategy():
         ({"standardize": "no"}, "standardize must be True or False, got 'no'"),
         ({"robust": "no"}, "robust must be True or False, got 'no'"),
         ({"robust": True, "standardize": False}, "robust must be False without standardize"),
-        ({"rng": 3}, "rng must be a numpy.random.Generator"),
-        ({"strategy": "random", "rng": 3}, "rng must be a numpy.random.Generator"),
+        ({"rng": -3}, "rng must be an integer >= 0, got -3"),
+        ({"rng": None}, "rng must be an integer >= 0, got None"),
+        ({"exclude": [90]}, "exclude must be distinct rows in 0..89"),
+        ({"pending": [-1]}, "pending must be distinct rows in 0..89"),
         ({"X": np.ones(90)}, r"table of numbers .* got an array of shape \(90,\)"),
         ({"y": [None] * 89}, "one entry for each of the 90 points, .* got 89 entries"),
     ],

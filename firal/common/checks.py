@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from firal.common.arrays import first_not_finite, real_array
+
 # squares and sums of squares of features must not overflow
 LARGEST = {np.dtype(np.float64): 1e50, np.dtype(np.float32): 1e15}
 
@@ -31,19 +33,11 @@ def floats(values: ArrayLike, name: str) -> np.ndarray:
     np.ndarray
         float32 if it was, else float64.
     """
-    if np.ma.is_masked(values):
-        raise ValueError(f"{name} must have no masked entries, got {np.ma.count_masked(values)}")
-    try:
-        array = np.asarray(values)
-        if array.dtype != np.float32:
-            if array.dtype.kind not in "biuf":
-                raise TypeError
-            array = array.astype(np.float64, copy=False)
-    except (TypeError, ValueError):
-        raise ValueError(f"{name} must be an array of real numbers, got {values!r:.80}") from None
+    array = real_array(values, name)
+    if array.dtype != np.float32:
+        array = array.astype(np.float64, copy=False)
     if not np.isfinite(array).all():
-        bad = array.size - int(np.isfinite(array).sum())
-        raise ValueError(f"{name} must be finite, got {bad} NaN or infinite entries")
+        raise ValueError(first_not_finite(array, name))
     return array
 
 
@@ -95,13 +89,31 @@ def parameters(theta: ArrayLike, d: int, name: str = "theta") -> np.ndarray:
     np.ndarray of shape (c-1, d)
         The parameters.
     """
+    layer = type(theta).__module__.startswith("torch.nn") and "Parameter" in type(theta).__name__
     theta = floats(theta, name)
     if theta.ndim != 2 or theta.shape[0] < 1 or theta.shape[1] != d:
         raise ValueError(
             f"{name} must have shape (c-1, d) with c >= 2 classes and d = {d} as in the points, "
             f"got shape {theta.shape}"
         )
+    if layer or _has_a_row_per_class(theta):
+        why = "is the weight of a layer" if layer else "sums to zero over its rows"
+        raise ValueError(
+            f"{name} must have c-1 rows, one per class but the last, got {len(theta)} rows, and "
+            f"it {why}, so it seems to have a row for every class: pass theta[:-1] - theta[-1], or "
+            "theta_from_sklearn(model)"
+        )
     return theta
+
+
+def _has_a_row_per_class(theta):
+    """Whether parameters are those of a symmetric softmax: c rows whose sum is zero.
+
+    A penalty or a gradient method makes the rows of scikit-learn's ``coef_`` sum to zero. Read as
+    c-1 rows they would describe one class more than there is.
+    """
+    total, size = np.abs(theta.sum(axis=0)).max(), np.abs(theta).max()
+    return len(theta) >= 3 and size > 0 and total <= 1e-6 * size
 
 
 def labels(y: ArrayLike, n: int, n_classes: int | None = None, name: str = "y") -> np.ndarray:

@@ -5,24 +5,28 @@ caller who knows better says so: ``header=True`` or ``header=False``. A .parquet
 its columns. Columns without a header are named "0", "1", and so on. Rows are 0-based, header
 excluded.
 
-**Text** is UTF-8, with or without a byte order mark. Cells are separated by tabs or semicolons if
-the first line holds one, and by commas otherwise. In a table of several columns, empty lines are
-skipped. In a table of one column, an empty line is an empty cell.
+**Text** is UTF-8, with or without a byte order mark, perhaps compressed (.csv.gz). Cells are
+separated by tabs or semicolons if the first line holds one, and by commas otherwise. In a table of
+several columns, empty lines are skipped. In a table of one column, an empty line is an empty cell.
+
+**Quotes.** A quote that is not closed in its line takes the next lines into one cell, and their
+points would be lost without a word. So a cell may go over several lines only in columns that
+nobody reads, and never if these lines look like rows of the table. Every complaint names the line.
 """
 
 from __future__ import annotations
 
-import csv
 import os
 from collections.abc import Iterable, Sequence
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from firal.common import checks
+from firal.data.formats import parquet_columns, sheet_rows, text_lines
 
 TEXT = (".csv", ".tsv", ".txt")
-SUFFIXES = (".npy", ".npz", *TEXT, ".parquet")
+SUFFIXES = (".npy", ".npz", *TEXT, ".parquet", ".xlsx")
+ARRAYS = (".npy", ".npz")
 
 
 class TableError(ValueError):
@@ -33,7 +37,7 @@ class TableError(ValueError):
     message : str
         What came, what was expected, what to do.
     remedies : sequence of str
-        What may help: some of "header", "ignore", "id_column" and "label_column".
+        What may help: some of "header", "ignore", "feature", "id_column" and "label_column".
 
     Attributes
     ----------
@@ -57,11 +61,56 @@ class Cells(NamedTuple):
         For each column its n cells: texts (None for an empty line), or values of a .parquet file.
     has_header : bool
         True if the names come from the file, False if they are "0", "1", ...
+    lines : list of int, or None
+        Line of the file, from 1, in which each row begins; None if it has no lines.
+    broken : dict
+        From the name of a column to the first line at which a cell goes over several lines.
     """
 
     names: list[str]
     columns: list
     has_header: bool
+    lines: list[int] | None = None
+    broken: dict[str, int] | None = None
+
+    def place(self, row: int) -> str:
+        """Say where a row stands.
+
+        Parameters
+        ----------
+        row : int
+            Row, from 0.
+
+        Returns
+        -------
+        str
+            The line of a text, as an editor counts it, or the row.
+        """
+        return f"row {row}" if self.lines is None else f"line {self.lines[row]}"
+
+
+def suffix(path: str | os.PathLike) -> str:
+    """Return the suffix that tells the format of a file.
+
+    Parameters
+    ----------
+    path : str or path
+        Its name.
+
+    Returns
+    -------
+    str
+        In lower case; of a compressed text, such as .csv.gz, the one before .gz.
+
+    Examples
+    --------
+    >>> suffix("a.CSV"), suffix("a.csv.gz"), suffix("a.npy.gz")
+    ('.csv', '.csv', '.gz')
+    """
+    path = Path(path)
+    last = path.suffix.lower()
+    inner = Path(path.stem).suffix.lower()
+    return inner if last == ".gz" and inner in TEXT else last
 
 
 def existing_table(path: str | os.PathLike) -> Path:
@@ -85,7 +134,7 @@ def existing_table(path: str | os.PathLike) -> Path:
     path = Path(path)
     if path.is_dir():
         raise ValueError(f"a table must end in {', '.join(SUFFIXES)}, got the folder {path}")
-    if path.suffix.lower() not in SUFFIXES:
+    if suffix(path) not in SUFFIXES:
         raise ValueError(f"a table must end in {', '.join(SUFFIXES)}, got {path.name}")
     if not path.is_file():
         raise ValueError(f"no file {path}")
@@ -93,15 +142,15 @@ def existing_table(path: str | os.PathLike) -> Path:
 
 
 def read_cells(path: Path, header: bool | None = None) -> Cells:
-    """Read the cells of a text or .parquet file without interpreting them.
+    """Read the cells of a text, .parquet or .xlsx file without interpreting them.
 
     Parameters
     ----------
     path : Path
-        An existing file that ends in .csv, .tsv, .txt or .parquet.
+        An existing file that ends in .csv, .tsv, .txt (also with .gz), .parquet or .xlsx.
     header : bool, optional
-        Whether the first line of a text is a header. By default it is one if none of its cells is
-        a number. Has no effect on a .parquet file.
+        Whether the first line of a text or sheet is a header. By default it is one if none of its
+        cells is a number. Has no effect on a .parquet file.
 
     Returns
     -------
@@ -111,66 +160,81 @@ def read_cells(path: Path, header: bool | None = None) -> Cells:
     Raises
     ------
     ValueError
-        If the file is empty, damaged or not in UTF-8, if a line has another number of cells than
-        the first, if two columns have the same name, or if pyarrow is needed and absent.
+        If the file is empty, damaged or not in UTF-8, if a quote is not closed or a line has
+        another number of cells than the first, if two columns have the same name, or if a package
+        that the format needs is absent.
     """
     if header is not None:
         checks.boolean(header, "header")
-    if path.suffix.lower() == ".parquet":
-        return _read_parquet(path)
-    lines, separator = _read_lines(path)
-    first = [(cell or "").strip() for cell in lines[0]]
+    if suffix(path) == ".parquet":
+        return Cells(*parquet_columns(path), True)
+    if suffix(path) == ".xlsx":
+        lines, starts, separator = sheet_rows(path), None, ", "
+    else:
+        lines, starts, separator = text_lines(path)
+    first = [str("" if cell is None else cell).strip() for cell in lines[0]]
     width = len(first)
     has_header = not any(map(is_number, first)) if header is None else header
     names = first if has_header else [str(k) for k in range(width)]
-    lines = lines[1:] if has_header else lines
-    if width > 1:
-        lines = [line for line in lines if line not in ([None], [""])]
+    kept = [
+        k
+        for k in range(int(has_header), len(lines))
+        if width == 1 or any(cell not in (None, "") for cell in lines[k]) or len(lines[k]) == width
+    ]
+    places = None if starts is None else [starts[k] for k in kept]
+    lines = [lines[k] for k in kept]
+    cells = Cells(names, [], has_header, places, {})
     for row, line in enumerate(lines):
         if len(line) != width:
             raise ValueError(
-                f"{path.name} must have {width} cells per line, got {len(line)} in row "
-                f"{row}: {separator.join(line)!r:.60}"
+                f"{path.name} must have {width} cells in every line, as in its first, got "
+                f"{len(line)} in {cells.place(row)}: {separator.join(map(str, line))!r:.60}; a "
+                "cell that holds the separator must stand in quotes"
             )
+        if starts is not None:
+            _note_line_breaks(cells, line, row, separator, path)
     if len(set(names)) < width:
-        raise ValueError(f"{path.name} must have distinct column names, got {listed(names)}")
-    return Cells(names, list(zip(*lines, strict=True)) or [()] * width, has_header)
-
-
-def _read_lines(path):
-    """Lines of a text as lists of cells, and the separator; an empty line is [None]."""
-    try:
-        with open(path, newline="", encoding="utf-8-sig") as file:
-            start = file.readline()
-            file.seek(0)
-            separator = next((mark for mark in "\t;" if mark in start), ",")
-            lines = [line or [None] for line in csv.reader(file, delimiter=separator)]
-    except (UnicodeDecodeError, csv.Error) as error:
-        raise ValueError(f"{path.name} must be text in UTF-8: {error}") from None
-    if not lines:
-        raise ValueError(f"{path.name} is empty")
-    return lines, separator
-
-
-def _read_parquet(path):
-    if find_spec("pyarrow") is None:
+        twice = next(name for name in names if names.count(name) > 1)
         raise ValueError(
-            f"{path.name} needs the package pyarrow: pip install pyarrow, or save it as .csv"
+            f"{path.name} must have distinct column names, got {twice!r} twice among "
+            f"{listed(names)}: rename one"
         )
-    import pyarrow
-    from pyarrow import parquet
+    return cells._replace(columns=list(zip(*lines, strict=True)) or [()] * width)
 
-    try:
-        table = parquet.read_table(path)
-    except pyarrow.ArrowException as error:
-        raise ValueError(f"{path.name} must be an intact .parquet: {error}") from None
-    columns = []
-    for column in table.columns:
-        kind = column.type
-        plain = pyarrow.types.is_floating(kind) or pyarrow.types.is_integer(kind)
-        quick = plain and column.null_count == 0
-        columns.append(column.to_numpy() if quick else column.to_pylist())
-    return Cells(table.column_names, columns, True)
+
+def refuse_line_breaks(cells: Cells, names: Iterable[str], path: Path) -> None:
+    """Raise ValueError if a cell of a column that is used goes over several lines.
+
+    Parameters
+    ----------
+    cells : Cells
+        The table.
+    names : iterable of str
+        The columns that are used.
+    path : Path
+        Its file, for the message.
+    """
+    for name in names:
+        line = (cells.broken or {}).get(name)
+        if line is not None:
+            raise ValueError(
+                f"a cell of the column {name!r} of {path.name} goes over several lines, from line "
+                f"{line} on: is there a quote too many?"
+            )
+
+
+def _note_line_breaks(cells, line, row, separator, path):
+    """Keep which columns have a line break in a cell; ValueError if it took rows of the table."""
+    for name, cell in zip(cells.names, line, strict=True):
+        if cell is None or "\n" not in cell:
+            continue
+        cells.broken.setdefault(name, cells.lines[row])
+        if any(part.count(separator) >= len(line) - 1 > 0 for part in cell.split("\n")[1:]):
+            raise ValueError(
+                f"a quote in line {cells.lines[row]} of {path.name} takes the "
+                f"{cell.count(chr(10))} lines after it into one cell of the column {name!r}: "
+                "close or remove it"
+            )
 
 
 def is_number(value: Any) -> bool:

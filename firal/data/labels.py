@@ -3,34 +3,58 @@
 Labels become text, so that 3, 3.0, "3" and "3.0" are the same class. A blank cell, NaN (also as
 text) and None mean that the point has no label. There are two forms.
 
-**By row or id.** A table with the columns ``label`` and ``row`` (or the column of ids); other
-columns do not matter. Without a header the table must have two columns, the row and the label.
-The first line is a header if none of its cells is a number.
+**By row or id.** A table with the columns ``label`` and ``row`` (or ``index``, or the column of
+ids), in upper or lower case; other columns do not matter. Without a header the table must have two
+columns, the row and the label. The first line is a header if none of its cells is a number. If the
+points have ids, ids win: a table without a header names them in its first column, and a ``row``
+must agree with the id beside it.
 
-**One entry per point**, n in all, in a .npy file or a table of one column. A text of n entries has
-no header. A text of n + 1 entries has one, and it must not be a number. Empty lines at the end may
-be blank entries or may mean nothing, so a file that can be read both ways is refused: the caller
-then says ``header=True`` or ``header=False``.
+A table with a column ``rank`` is a batch that was written by the command. Its points without a
+label are pending: somebody is about to label them, and they are not to be picked again.
+
+**One entry per point**, n in all, in a .npy file or a table of one column: ``firal.data.entries``.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from firal.common.text import as_text
 from firal.data.cells import (
+    ARRAYS,
     SUFFIXES,
     TEXT,
     TableError,
     existing_table,
-    is_number,
     listed,
     read_cells,
+    refuse_line_breaks,
+    suffix,
 )
+from firal.data.entries import entries_of_text, one_per_point
 from firal.data.files import read_npy
+
+ROW_NAMES = ("row", "index")
+BATCH_NAME = "rank"  # the column that only a batch has
+
+
+class Answers(NamedTuple):
+    """What a file of labels says.
+
+    Attributes
+    ----------
+    labels : dict
+        From row, 0-based, to label. Points without a label are not in it.
+    pending : list of int
+        Rows of a batch that have no label yet.
+    """
+
+    labels: dict[int, str]
+    pending: list[int]
 
 
 def read_labels(
@@ -45,7 +69,8 @@ def read_labels(
     Parameters
     ----------
     path : str or path
-        A file that ends in .npy, .csv, .tsv, .txt or .parquet, in one of the forms above.
+        A file that ends in .npy, .csv, .tsv, .txt, .csv.gz, .parquet or .xlsx, in one of the forms
+        above.
     n : int
         Number of points.
     ids : sequence of str, optional
@@ -77,29 +102,123 @@ def read_labels(
     >>> read_labels(path, n=3)
     {0: 'cat', 2: 'dog'}
     """
+    return read_answers(path, n, ids, id_name, header).labels
+
+
+def read_answers(
+    path: str | os.PathLike,
+    n: int,
+    ids: Sequence[str] | None = None,
+    id_name: str = "id",
+    header: bool | None = None,
+) -> Answers:
+    """Read labels, and which points of a batch still wait for one.
+
+    Parameters
+    ----------
+    path, n, ids, id_name, header
+        As in :func:`read_labels`.
+
+    Returns
+    -------
+    Answers
+        Labels and pending rows.
+
+    Raises
+    ------
+    ValueError
+        As in :func:`read_labels`.
+    """
     path = existing_table(path)
-    if path.suffix.lower() == ".npy":
-        return _one_per_point(read_npy(path), n, path)
-    if path.suffix.lower() == ".npz":
-        wanted = ", ".join(suffix for suffix in SUFFIXES if suffix != ".npz")
+    if suffix(path) == ".npy":
+        return Answers(one_per_point(read_npy(path), n, path), [])
+    if suffix(path) == ".npz":
+        wanted = ", ".join(ending for ending in SUFFIXES if ending != ".npz")
         raise ValueError(f"labels must be in a file that ends in {wanted}, got {path.name}")
     cells = read_cells(path, header)
     names = cells.names
     if len(names) == 1:
+        refuse_line_breaks(cells, names, path)
         entries = cells.columns[0]
-        if path.suffix.lower() in TEXT:
+        if suffix(path) in TEXT:
             lines = [*names, *entries] if cells.has_header else entries
-            entries = _entries(lines, n, header, path)
-        return _one_per_point(np.array(entries, dtype=object), n, path)
-    if not cells.has_header:
-        if len(names) != 2:
-            raise TableError(
-                f"{path.name} must have two columns, row and label, if it has no header, got "
-                f"{len(names)} columns: pass header=True if the first line is a header",
-                ("header",),
-            )
-        names = ["row", "label"]
-    return _by_row_or_id(dict(zip(names, cells.columns, strict=True)), n, ids, id_name, path)
+            entries = entries_of_text(lines, n, header, path)
+        return Answers(one_per_point(np.array(entries, dtype=object), n, path), [])
+    if not cells.has_header and len(names) != 2:
+        raise TableError(
+            f"{path.name} must have two columns, {'row' if ids is None else id_name} and label, if "
+            f"it has no header, got {len(names)} columns: pass header=True if the first line is a "
+            "header",
+            ("header",),
+        )
+    columns = _named(cells, ids, id_name, path)
+    if "label" not in columns or not {"row", "id"} & columns.keys():
+        key = "row" if ids is None else f"{id_name} (or row)"
+        raise ValueError(
+            f"{path.name} must have the columns {key} and label, or one entry for each of the "
+            f"{n} points, got the columns {listed(names)}"
+        )
+    rows = _rows(cells, columns, n, ids, id_name, path)
+    labels = [as_text(cell) for cell in columns["label"]]
+    answers = merge({row: label} for row, label in zip(rows, labels, strict=True) if label)
+    pending = []
+    if any(name.lower() == BATCH_NAME for name in names):
+        pending = [row for row in rows if row not in answers]
+    return Answers(answers, pending)
+
+
+def read_rows(
+    path: str | os.PathLike,
+    n: int,
+    ids: Sequence[str] | None = None,
+    id_name: str = "id",
+    header: bool | None = None,
+) -> list[int]:
+    """Read a list of points: a batch that is pending, or points to leave out.
+
+    Parameters
+    ----------
+    path : str or path
+        A table with a column ``row``, ``index`` or of ids, or with one column of rows or ids; or a
+        .npy of rows.
+    n, ids, id_name, header
+        As in :func:`read_labels`.
+
+    Returns
+    -------
+    list of int
+        Rows, 0-based.
+
+    Raises
+    ------
+    ValueError
+        If the file is absent or damaged, or names an unknown row or id.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "round1.csv"
+    >>> _ = path.write_text("rank,row\\n1,4\\n2,0\\n")
+    >>> read_rows(path, n=5)
+    [4, 0]
+    """
+    path = existing_table(path)
+    if suffix(path) in ARRAYS:
+        if suffix(path) == ".npz":
+            raise ValueError(f"rows must be in a .npy or a table, got {path.name}")
+        return _row_numbers(read_npy(path).ravel().tolist(), n, path, lambda k: f"entry {k}")
+    cells = read_cells(path, header)
+    if len(cells.names) == 1 and not set(map(str.lower, cells.names)) & {*ROW_NAMES, id_name}:
+        # a word above row numbers is a header; a word above ids is an id, and a wrong one is found
+        first = cells.names if cells.has_header and ids is not None and header is None else []
+        columns = {"row" if ids is None else "id": [*first, *cells.columns[0]]}
+        cells = cells._replace(lines=None)
+    else:
+        columns = _named(cells, ids, id_name, path)
+    if not {"row", "id"} & columns.keys():
+        key = "row" if ids is None else f"{id_name} (or row)"
+        raise ValueError(f"{path.name} must have a column {key}, got {listed(cells.names)}")
+    return _rows(cells, columns, n, ids, id_name, path)
 
 
 def merge(parts: Iterable[Mapping[int, str]]) -> dict[int, str]:
@@ -149,100 +268,67 @@ def check_ids(ids: Sequence[str | None], id_name: str) -> None:
         raise ValueError(f"the column {id_name!r} must hold distinct ids, got {twice!r} twice")
 
 
-def _entries(lines, n, header, path):
-    """The n entries of a text of one column, by the rule at the top of this module."""
-    texts = [as_text(line) for line in lines]
-    last = len(lines)  # without the empty lines at the end; a quoted blank is not an empty line
-    while last > 0 and lines[last - 1] is None:
-        last -= 1
-    fits = [last - start <= n <= len(lines) - start for start in (False, True)]
-    if header is None:
-        header = _is_header(texts, fits, n, path)
-    if not fits[header]:
-        after = " after the header" if header else ""
+def _named(cells, ids, id_name, path):
+    """The columns row, id and label of a table, by whatever names it has for them."""
+    if not cells.has_header:
+        names = ["row" if ids is None else "id", "label"]
+        refuse_line_breaks(cells, cells.names, path)
+        return dict(zip(names, cells.columns, strict=False))
+    found = {}
+    for name, column in zip(cells.names, cells.columns, strict=True):
+        plain = name.strip().lower()
+        if ids is not None and name == id_name:
+            found["id"] = column
+        elif plain in ROW_NAMES:
+            if "row" in found:
+                raise ValueError(
+                    f"{path.name} must have one column of rows, got {listed(cells.names)}"
+                )
+            found["row"] = column
+        elif plain == "label":
+            found["label"] = column
+        else:
+            continue
+        refuse_line_breaks(cells, [name], path)
+    return found
+
+
+def _rows(cells, columns, n, ids, id_name, path):
+    """The row of every line, by id if there is one."""
+    rows = _row_numbers(columns["row"], n, path, cells.place) if "row" in columns else None
+    if "id" not in columns:
+        return rows
+    named = _rows_of_ids(columns["id"], ids, id_name, path, cells.place)
+    if rows is not None and rows != named:
+        k = next(k for k, (a, b) in enumerate(zip(rows, named, strict=True)) if a != b)
         raise ValueError(
-            f"{path.name} must have one entry for each of the {n} points, got "
-            f"{len(lines) - header}{after}"
+            f"{path.name} contradicts itself in {cells.place(k)}: row {rows[k]} has the {id_name} "
+            f"{ids[rows[k]]!r}, got {ids[named[k]]!r}: was the table of features reordered? Remove "
+            "the column of rows, and the ids decide"
         )
-    return lines[header : header + n]
+    return named
 
 
-def _is_header(texts, fits, n, path):
-    """Whether the first of the entries is a header; TableError if only the caller can know."""
-    first, count = texts[0], f"{path.name} has {len(texts)} entries for {n} points"
-    if fits[True] and is_number(first):
-        raise TableError(
-            f"{count}, and the first is {first}: pass header=True if it is a header", ("header",)
-        )
-    may_be_header = fits[True] and first is not None
-    if may_be_header and fits[False]:
-        raise TableError(
-            f"{count}, the last of them empty: pass header=True if {first!r} is a header, or "
-            "header=False if the empty end means nothing",
-            ("header",),
-        )
-    if may_be_header and first in texts[1:]:
-        raise TableError(
-            f"{count}, and the first, {first!r}, is also a label: pass header=True if it is a "
-            "header, or remove what is too much",
-            ("header",),
-        )
-    if fits[False] and first is not None and first.lower() == "label":
-        raise TableError(
-            f"{count}, and the first is {first!r}: pass header=False if that is a class; if it is "
-            "a header, an entry is missing",
-            ("header",),
-        )
-    return may_be_header
-
-
-def _one_per_point(values, n, path):
-    if values.shape != (n,):
-        raise ValueError(
-            f"{path.name} must have one entry for each of the {n} points, got shape {values.shape}"
-        )
-    labels = map(as_text, values.tolist())
-    return {row: label for row, label in enumerate(labels) if label is not None}
-
-
-def _by_row_or_id(columns, n, ids, id_name, path):
-    """{row: label} of a table with named columns."""
-    by_row, by_id = "row" in columns, ids is not None and id_name in columns
-    if "label" not in columns or not (by_row or by_id):
-        key = "row" if ids is None else f"row (or {id_name})"
-        raise ValueError(
-            f"{path.name} must have the columns {key} and label, or one entry for each of the "
-            f"{n} points, got the columns {listed(columns)}"
-        )
-    labels = [as_text(cell) for cell in columns["label"]]
-    rows = _row_numbers(columns["row"], n, path) if by_row else None
-    if by_id:
-        named = _rows_of_ids(columns[id_name], ids, id_name, path)
-        if by_row and rows != named:
-            k = next(k for k, (a, b) in enumerate(zip(rows, named, strict=True)) if a != b)
-            raise ValueError(
-                f"{path.name} contradicts itself: row {rows[k]} has the {id_name} "
-                f"{ids[rows[k]]!r}, got {ids[named[k]]!r}: was the table of features reordered?"
-            )
-        rows = named
-    return merge({row: label} for row, label in zip(rows, labels, strict=True) if label is not None)
-
-
-def _row_numbers(cells, n, path):
+def _row_numbers(cells, n, path, place):
     rows = [as_text(cell) for cell in cells]
     for k, row in enumerate(rows):
         if row is None or not row.isdecimal() or int(row) >= n:
             raise ValueError(
-                f"row numbers in {path.name} must be in 0..{n - 1}, got {row!r:.40} in its row {k}"
+                f"row numbers in {path.name} must be in 0..{n - 1}, got {row!r:.40} in {place(k)}"
             )
     return [int(row) for row in rows]
 
 
-def _rows_of_ids(cells, ids, id_name, path):
+def _rows_of_ids(cells, ids, id_name, path, location):
     check_ids(ids, id_name)
     place = {name: row for row, name in enumerate(ids)}
     names = [as_text(cell) for cell in cells]
-    for name in names:
+    for k, name in enumerate(names):
         if name not in place:
-            raise ValueError(f"unknown {id_name} {name!r} in {path.name}")
+            rows = all(name is not None and name.isdecimal() for name in names)
+            hint = "; if these are rows, give the file the header row,label" if rows else ""
+            raise ValueError(
+                f"unknown {id_name} {name!r} in {location(k)} of {path.name}: the points have ids "
+                f"such as {listed(ids, 3)}{hint}"
+            )
     return [place[name] for name in names]

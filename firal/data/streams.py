@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from firal.common.text import as_text
+from firal.data.tables import Table
 from firal.engine.homes import file_home
-from firal.engine.passes import Home
 
 SUFFIXES = (".npy", ".parquet")
 
@@ -52,7 +52,7 @@ def stream_table(
     columns: Sequence[str] = (),
     ignore: Sequence[str] = (),
     dask: bool = False,
-) -> tuple[Home, dict[str, list[str | None]]]:
+) -> Table:
     """Open the features of all points, and read other columns of the table by name.
 
     Parameters
@@ -68,10 +68,8 @@ def stream_table(
 
     Returns
     -------
-    features : Home
-        Of the shape (n, d).
-    found : dict
-        For each name in ``columns`` a list of n texts, None where the cell is blank.
+    Table
+        As :func:`firal.data.tables.read_table` returns it; ``features`` is a home.
 
     Raises
     ------
@@ -105,8 +103,11 @@ def stream_table(
     if dask:
         from firal.engine.dask_home import on_dask
 
-        return on_dask(path, features), found
-    return file_home(path, features), found
+        home = on_dask(path, features)
+    else:
+        home = file_home(path, features)
+    called = [str(k) for k in range(home.shape[1])] if features is None else features
+    return Table(home, found, called, features is not None)
 
 
 @contextmanager

@@ -1,8 +1,10 @@
-"""Features of a user's points: .npy, .npz, .csv, .tsv, .txt or .parquet.
+"""Features of a user's points: .npy, .npz, .csv, .tsv, .txt (also .gz), .parquet or .xlsx.
 
-.npy files are memory-mapped. In a .npz file the features are the array ``features``, or the only
-array of two dimensions. In the other formats all columns are features except those that the caller
-names: labels, ids, columns to ignore. ``firal.data.cells`` has the rule for header lines, and
+.npy files are memory-mapped; their columns are called "0", "1", and so on. In a .npz file the
+features are the array ``features``, or the only array of two dimensions. In the other formats all
+columns are features except those that the caller names: labels, ids, columns to ignore. A column
+that looks like a label or an id is refused until the caller says what it is
+(``firal.data.columns``). ``firal.data.cells`` has the rule for header lines, and
 ``firal.data.labels`` reads labels from files of their own. Nothing is ever unpickled.
 """
 
@@ -11,6 +13,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,11 +25,36 @@ from firal.data.cells import (
     is_number,
     listed,
     read_cells,
+    refuse_line_breaks,
+    suffix,
 )
+from firal.data.columns import INDEX_NAMES, as_features, refuse_doubtful
 from firal.data.files import read_npy, read_npz
 
-# what pandas makes of an index: in a .csv, in a .csv that it read and wrote again, in a .parquet
-INDEX_NAMES = ("", "Unnamed: 0", "__index_level_0__")
+SEEN = 50  # rows that are compared with the first
+FEW = 10  # in a shorter table the first line is only in doubt if its steps are equal
+
+
+class Table(NamedTuple):
+    """Result of :func:`read_table`.
+
+    Attributes
+    ----------
+    features : np.ndarray or Home, of shape (n, d)
+        One row per point; memory-mapped if the file is a .npy and all its columns are features. Of
+        :func:`firal.data.streams.stream_table` it is a home.
+    found : dict
+        For each column asked for a list of n texts, None where the cell is blank.
+    names : list of str
+        Names of the d features.
+    has_header : bool
+        Whether these names come from the file.
+    """
+
+    features: np.ndarray
+    found: dict[str, list[str | None]]
+    names: list[str]
+    has_header: bool
 
 
 def read_table(
@@ -34,13 +62,15 @@ def read_table(
     columns: Sequence[str] = (),
     ignore: Sequence[str] = (),
     header: bool | None = None,
-) -> tuple[np.ndarray, dict[str, list[str | None]]]:
+    confirmed: Sequence[str] = (),
+    texts: Sequence[str] = (),
+) -> Table:
     """Read the features of all points, and other columns of the table by name.
 
     Parameters
     ----------
     path : str or path
-        A table that ends in .npy, .npz, .csv, .tsv, .txt or .parquet.
+        A table that ends in .npy, .npz, .csv, .tsv, .txt, .csv.gz, .parquet or .xlsx.
     columns : sequence of str
         Columns to return as text, such as labels and ids. In a .npz file these are other arrays,
         with one entry per point.
@@ -50,13 +80,15 @@ def read_table(
     header : bool, optional
         Whether the first line of a text is a header. By default it is one if none of its cells is
         a number. Has no effect on the other formats.
+    confirmed : sequence of str
+        Columns that are features although they look like a label or an id.
+    texts : sequence of str
+        More columns to return as text, in which a cell may go over several lines.
 
     Returns
     -------
-    features : np.ndarray of shape (n, d)
-        One row per point; memory-mapped if the file is a .npy.
-    found : dict
-        For each name in ``columns`` a list of n texts, None where the cell is blank.
+    Table
+        Features with their names, and the columns asked for.
 
     Raises
     ------
@@ -70,41 +102,56 @@ def read_table(
     >>> import pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "points.csv"
     >>> _ = path.write_text("name,width,height,kind\\nu,1,2.5,cat\\nv,-3,4,\\n")
-    >>> features, found = read_table(path, columns=["name", "kind"])
-    >>> features.tolist(), found["kind"]
-    ([[1.0, 2.5], [-3.0, 4.0]], ['cat', None])
+    >>> table = read_table(path, columns=["name", "kind"])
+    >>> table.features.tolist(), table.found["kind"], table.names
+    ([[1.0, 2.5], [-3.0, 4.0]], ['cat', None], ['width', 'height'])
     """
-    path = existing_table(path)
-    if path.suffix.lower() == ".npy":
-        if columns or ignore:
-            raise ValueError(
-                f"{path.name} has no named columns, got {', '.join(columns or ignore)}"
-            )
-        return _with_rows(read_npy(path), path), {}
-    if path.suffix.lower() == ".npz":
+    path, single, columns = existing_table(path), columns, (*columns, *texts)
+    if suffix(path) == ".npy":
+        return _columns_of_array(read_npy(path), columns, ignore, confirmed, path)
+    if suffix(path) == ".npz":
         X, found = _arrays_of_npz(path, columns)
-        return _with_rows(X, path), found
+        return _columns_of_array(X, (), ignore, confirmed, path)._replace(found=found)
     cells = read_cells(path, header)
     wanted = (*columns, *ignore)
     _check_first_line(cells, wanted, header, path)
-    for name in wanted:
-        if name not in cells.names:
-            without = "" if cells.has_header else "no header, so its columns are "
-            raise ValueError(
-                f"{path.name} has no column {name!r}, it has {without}{listed(cells.names)}"
-            )
+    _check_names(cells.names, (*wanted, *confirmed), cells.has_header, path)
     names = [name for name in cells.names if name not in wanted]
     if not names:
         raise ValueError(f"{path.name} must have columns of numbers besides {', '.join(wanted)}")
-    index = next((name for name in names if name in INDEX_NAMES), None)
-    if index is not None:
-        raise TableError(
-            f"{path.name} must have a name for every feature, got a column {index!r}, perhaps the "
-            "index of a data frame: ignore it, or use it as the id column",
-            ("ignore", "id_column"),
-        )
+    refuse_line_breaks(cells, (*single, *names), path)
+    if cells.has_header:
+        refuse_doubtful(names, [_column(cells, name) for name in names], path, confirmed)
     found = {name: [as_text(cell) for cell in _column(cells, name)] for name in columns}
-    return _features(cells, names, header, path), found
+    X = _with_rows(as_features(cells, names, header is None and not cells.has_header, path), path)
+    if not cells.has_header:  # after the question whether the first line is a header
+        refuse_doubtful(names, list(X.T), path, confirmed)
+    return Table(X, found, names, cells.has_header)
+
+
+def _columns_of_array(X, columns, ignore, confirmed, path):
+    """Columns of an array by their numbers."""
+    if X.ndim != 2 or len(X) == 0:
+        if columns or ignore:
+            raise ValueError(f"{path.name} must have rows and columns, got shape {X.shape}")
+        return Table(_with_rows(X, path), {}, [], False)
+    names = [str(k) for k in range(X.shape[1])]
+    _check_names(names, (*columns, *ignore, *confirmed), False, path)
+    found = {name: [as_text(value) for value in X[:, int(name)].tolist()] for name in columns}
+    kept = [k for k, name in enumerate(names) if name not in (*columns, *ignore)]
+    if not kept:
+        raise ValueError(f"{path.name} must have columns of numbers besides {', '.join(columns)}")
+    if X.dtype.kind in "biuf":
+        refuse_doubtful([names[k] for k in kept], [X[:, k] for k in kept], path, confirmed)
+    features = X if len(kept) == len(names) else X[:, kept]
+    return Table(features, found, [names[k] for k in kept], False)
+
+
+def _check_names(names, wanted, has_header, path):
+    for name in wanted:
+        if name not in names:
+            without = "" if has_header else "no header, so its columns are "
+            raise ValueError(f"{path.name} has no column {name!r}, it has {without}{listed(names)}")
 
 
 def read_labeled_table(
@@ -145,13 +192,15 @@ def read_labeled_table(
             f"{path.name} must have a name for every feature, got a column {index!r}, perhaps the "
             "index of a data frame: write the table without it (pandas: index=False)"
         )
-    X = _features(cells, names, header, path)
+    refuse_line_breaks(cells, cells.names, path)
+    guessed = header is None and not cells.has_header
+    X = _with_rows(as_features(cells, names, guessed, path), path)
     y = [as_text(cell) for cell in _column(cells, label)]
     if None in y:
         row = y.index(None)
         raise ValueError(
             f"{path.name} must have a label in every row, got {cells.columns[-1][row]!r} in "
-            f"row {row}"
+            f"{cells.place(row)}"
         )
     return X, y
 
@@ -160,7 +209,8 @@ def _check_first_line(cells: Cells, wanted, header, path):
     """TableError if a first line that counts as a point is, or may be, a header.
 
     It is one if it holds a name that the caller asks for. It may be one if it counts the columns
-    from 0: pandas writes such a header above an array.
+    from 0, as pandas writes it above an array, or if it goes up or down steadily, as wavelengths
+    and times do, and the next lines do not.
     """
     if cells.has_header or header is not None:
         return
@@ -173,12 +223,31 @@ def _check_first_line(cells: Cells, wanted, header, path):
             ("header",),
         )
     features = [name for name in first if name not in wanted]
-    if len(features) > 1 and all(first[name] == name for name in features):
+    counts = len(features) > 1 and all(first[name] == name for name in features)
+    if counts or _only_first_is_steady([_column(cells, name) for name in features]):
         raise TableError(
             f"the first line of {path.name}, {listed(first.values(), 4)}, may be a header or a "
             "point: pass header=True or header=False",
             ("header",),
         )
+
+
+def _only_first_is_steady(columns):
+    """Whether the first of several rows goes up or down all along and none of the next does."""
+    rows = list(zip(*(column[:SEEN] for column in columns), strict=True))
+    if len(columns) < 3 or len(rows) < 3 or not all(map(is_number, rows[0])):
+        return False
+    first = np.diff([float(cell) for cell in rows[0]])
+    if len(rows) < FEW and np.ptp(first) > 1e-9 * np.abs(first).max():
+        return False  # among few rows one that goes up may well be a point
+
+    def steady(row):
+        if not all(map(is_number, row)):
+            return False
+        steps = np.diff([float(cell) for cell in row])
+        return bool((steps > 0).all() or (steps < 0).all())
+
+    return steady(rows[0]) and not any(map(steady, rows[1:]))
 
 
 def _pairs(cells):
@@ -187,30 +256,6 @@ def _pairs(cells):
 
 def _column(cells, name):
     return cells.columns[cells.names.index(name)]
-
-
-def _features(cells, names, header, path):
-    """(n, d) numbers of the named columns."""
-    guessed = header is None and not cells.has_header
-    X = [_as_numbers(_column(cells, name), name, guessed, path) for name in names]
-    return _with_rows(np.column_stack(X), path)
-
-
-def _as_numbers(column, name, guessed, path):
-    try:
-        if not isinstance(column, np.ndarray) and None in column:  # numpy would make it NaN
-            raise TypeError
-        return np.asarray(column, dtype=np.float64)
-    except (TypeError, ValueError):
-        row = next(k for k, cell in enumerate(column) if not is_number(cell))
-        got = "a blank cell" if as_text(column[row]) is None else repr(column[row])
-        message = f"column {name!r} of {path.name} must hold numbers, got {got:.60} in row {row}: "
-        remedies = ("label_column", "id_column", "ignore")
-        if guessed and row == 0:
-            message += "pass header=True if the first line is a header; otherwise "
-            remedies = ("header", *remedies)
-        message += "use it as the label column or the id column, ignore it, or fill in numbers"
-        raise TableError(message, remedies) from None
 
 
 def _with_rows(X, path):

@@ -12,8 +12,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from firal.common.arrays import real_array
 from firal.common.text import as_text
 from firal.engine.columns import as_numbers
+
+LARGEST_DENSE = 2 * 10**9  # bytes of a sparse matrix once it is dense
 
 
 class Labels(NamedTuple):
@@ -40,7 +43,8 @@ def as_table(X: Any) -> np.ndarray:
     Parameters
     ----------
     X : array_like or data frame of shape (n, d)
-        A frame of pandas or polars must have columns of numbers only.
+        A frame of pandas or polars must have columns of numbers only. A sparse matrix is made
+        dense if that takes no more than ``LARGEST_DENSE`` bytes.
 
     Returns
     -------
@@ -53,7 +57,11 @@ def as_table(X: Any) -> np.ndarray:
         If it is not a table of numbers; the columns of a frame that are not are named.
     """
     if not hasattr(X, "columns"):
-        return as_numbers(X)
+        if hasattr(X, "toarray") and 8 * np.prod(X.shape) <= LARGEST_DENSE:
+            X = X.toarray()  # scaled columns are dense anyway
+        sparse = hasattr(X, "nnz")
+        kind = getattr(getattr(X, "dtype", None), "kind", "O")  # numbers stay where they are
+        return as_numbers(X if kind in "biuf" and not sparse else real_array(X, "features"))
     named_columns = (
         X.items() if hasattr(X, "items") else zip(X.columns, X.get_columns(), strict=True)
     )

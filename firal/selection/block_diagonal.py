@@ -31,6 +31,7 @@ from numpy.typing import ArrayLike
 from scipy import linalg
 
 from firal.common import checks
+from firal.common.rounds import same_columns
 from firal.selection.block_rows import GroupedRows, blocks, grouped, product, quadratic
 from firal.selection.coordinates import require_strong_ridge
 from firal.selection.ftrl import Selection
@@ -163,6 +164,7 @@ def prepare_blocks(
     Cost: m c d^2 multiply-adds; memory m (d + c) + 4 c d^2.
     """
     ridge = checks.number(ridge, "ridge", 0)
+    same_columns(pool, labeled)
     pool = checks.points(pool, "pool").astype(np.float64, copy=False)
     m, d = pool.shape
     budget = checks.integer(budget, "budget", 1, m)

@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from firal.common import checks
+from firal.common.rounds import same_columns
 from firal.engine.clusters import cluster_centers, nearest_center
 from firal.model.logistic import softmax
 from firal.selection.end_to_end import select
@@ -130,6 +131,7 @@ def select_penalized(
     [0, 1, 2, 3]
     """
     # 1. Check, and compute the probabilities.
+    same_columns(pool, labeled)
     pool = checks.points(pool, "pool").astype(np.float64, copy=False)
     m, d = pool.shape
     budget = checks.integer(budget, "budget", 1, m)

@@ -39,6 +39,7 @@ from numpy.typing import ArrayLike
 
 from firal.common import checks
 from firal.common.linalg import factor_of, reciprocal_condition, trace_and_derivative
+from firal.common.rounds import same_columns
 from firal.common.threads import allowed_threads, matrix_threads, one_thread
 from firal.engine import memory
 from firal.model.fitting import symmetric_penalty
@@ -221,6 +222,7 @@ def prepare_problem(
     Cost: m d^2 for the coordinates and m d~^2 / 4 for the mean information; memory m (d + c).
     """
     # 1. Check.
+    same_columns(pool, labeled)
     pool = checks.points(pool, "pool").astype(np.float64, copy=False)
     m, d = pool.shape
     if labeled is None or np.size(labeled) == 0:

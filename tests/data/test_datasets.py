@@ -107,13 +107,16 @@ def test_own_csv_with_integer_labels_sorts_them_as_numbers(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("1,2,a\n3,b\n", "must have 3 cells per line, got 2 in row 1: '3,b'"),
-        ("1,2,a\n3,x,b\n", "column '1' of bad.csv must hold numbers, got 'x' in row 1"),
+        (
+            "1,2,a\n3,b\n",
+            "must have 3 cells in every line, as in its first, got 2 in line 2: '3,b'",
+        ),
+        ("1,2,a\n3,x,b\n", "column '1' of bad.csv must hold numbers, got 'x' in line 2"),
         ("", "bad.csv is empty"),
         ("a,b,label\n", "bad.csv has no rows"),
         ("1,,a\n3,2,b\n", "column '1' of bad.csv must hold numbers, got a blank cell in"),
-        ("1,2,a\n3,2,\n4,5,b\n", "must have a label in every row, got '' in row 1"),
-        ("1,2,a\n3,2,NaN\n4,5,b\n", "must have a label in every row, got 'NaN' in row 1"),
+        ("1,2,a\n3,2,\n4,5,b\n", "must have a label in every row, got '' in line 2"),
+        ("1,2,a\n3,2,NaN\n4,5,b\n", "must have a label in every row, got 'NaN' in line 2"),
         ("0,1,y\n3,2,b\n", "0, 1, y, may be a header or a point: pass header=True"),
         (",p,q,y\n0,1,2,a\n1,3,4,b\n", r"a column '', perhaps the index .*index=False"),
         ("5\n6\n", "must have columns of numbers and the label last"),

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from firal.data.cells import TableError
-from firal.data.labels import check_ids, merge, read_labels
+from firal.data.labels import check_ids, merge, read_answers, read_labels, read_rows
 
 
 def write(path, text):
@@ -17,12 +17,11 @@ def write(path, text):
     [
         "row,label\n0,cat\n2,dog\n",
         "rank,row,note,label\n1,2,,dog\n2,0,x,cat\n3,1,,\n",
-        "0,cat\n2,dog\n",
-        "2\tdog\n0\tcat\n",
+        "Row,Label\n0,cat\n2,dog\n",
+        "index;LABEL\n0;cat\n2;dog\n",
         "cat\n\ndog\n",
         "y\ncat\n\ndog\n",
         'anything\ncat\n""\ndog',
-        "0.0,cat\n2.0,dog\n",
         "row,label\n0.0,cat\n2.0,dog\n1,nan\n",
         "Label\ncat\nNaN\ndog\n",
         "TARGET\ncat\n\ndog\n\n",
@@ -92,19 +91,34 @@ def test_labels_as_an_array(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("row,label\n3,cat\n", r"row numbers in y.csv must be in 0..2, got '3' in its row 0"),
+        ("row,label\n3,cat\n", r"row numbers in y.csv must be in 0..2, got '3' in line 2"),
         ("row,label\n-1,cat\n", "must be in 0..2, got '-1'"),
         ("row,label\n1.5,cat\n", "must be in 0..2, got '1.5'"),
-        ("1.5,cat\n", "must be in 0..2, got '1.5'"),
+        (
+            "1.5,cat\n",
+            "unknown name '1.5' in line 1 of y.csv: the points have ids such as u, v, w$",
+        ),
+        (
+            "0,cat\n",
+            "unknown name '0' in line 1 .*; if these are rows, give the file the header row",
+        ),
+        ("row,index,label\n0,0,cat\n", "must have one column of rows, got row, index, label"),
+        ('name,label\n"u\n",cat\n', "'name' of y.csv goes over several lines, from line 2 on"),
         ("row,label\n,cat\n", "must be in 0..2, got None"),
         ("row,label\n1,cat\n1,dog\n", "row 1 has two labels, 'cat' and 'dog'"),
-        ("point,class\n1,cat\n", r"must have the columns row \(or name\) and label.*point, class"),
-        ("name,label\nx,cat\n", "unknown name 'x' in y.csv"),
+        ("point,class\n1,cat\n", r"must have the columns name \(or row\) and label.*point, class"),
+        (
+            "name,label\nx,cat\n",
+            "unknown name 'x' in line 2 of y.csv: the points have ids such as u, v, w$",
+        ),
         ("row,name,label\n0,w,cat\n", "row 0 has the name 'u', got 'w'"),
         ("cat\ndog\n", "one entry for each of the 3 points, got 2$"),
         ("y\ncat\ndog\ncat\ncat\n", "one entry for each of the 3 points, got 5$"),
         ("1\n2\n1\n2\n1\n", "one entry for each of the 3 points, got 5$"),
-        ("row,label\n1,cat,x\n", "must have 2 cells per line, got 3 in row 0"),
+        (
+            "row,label\n1,cat,x\n",
+            "must have 2 cells in every line, as in its first, got 3 in line 2",
+        ),
         ("row,row,label\n1,1,x\n", "distinct column names"),
         ("", "y.csv is empty"),
     ],
@@ -130,8 +144,51 @@ def test_ids_that_repeat_are_refused(tmp_path):
 
 def test_formats_and_parts(tmp_path):
     np.savez(tmp_path / "y.npz", y=[1])
-    with pytest.raises(ValueError, match="ends in .npy, .csv, .tsv, .txt, .parquet, got y.npz"):
+    with pytest.raises(
+        ValueError, match="ends in .npy, .csv, .tsv, .txt, .parquet, .xlsx, got y.npz"
+    ):
         read_labels(tmp_path / "y.npz", 1)
     assert merge([{0: "a"}, {}, {1: "b", 0: "a"}]) == {0: "a", 1: "b"}
     with pytest.raises(ValueError, match="row 0 has two labels, 'a' and 'b'"):
         merge([{0: "a"}, {0: "b"}])
+
+
+@pytest.mark.parametrize("text", ["0,cat\n2,dog\n", "2\tdog\n0\tcat\n", "0.0,cat\n2.0,dog\n"])
+def test_without_a_header_and_without_ids_the_first_column_is_the_row(tmp_path, text):
+    assert read_labels(write(tmp_path / "y.csv", text), 3) == {0: "cat", 2: "dog"}
+
+
+def test_ids_win_over_rows(tmp_path):
+    """With ids 2, 1, 0 the line 2,cat is about the first point and not about row 2."""
+    file = write(tmp_path / "y.csv", "2,cat\n0,dog\n")
+    assert read_labels(file, 3, ["2", "1", "0"], "name") == {0: "cat", 2: "dog"}
+    assert read_labels(file, 3) == {2: "cat", 0: "dog"}
+
+
+def test_points_of_a_batch_without_a_label_are_pending(tmp_path):
+    batch = write(tmp_path / "a.csv", "rank,row,label\n1,2,cat\n2,0,\n3,1,nan\n")
+    assert read_answers(batch, 3) == ({2: "cat"}, [0, 1])
+    table = write(tmp_path / "b.csv", "row,label\n2,cat\n0,\n1,\n")  # a table of all points
+    assert read_answers(table, 3) == ({2: "cat"}, [])
+    assert read_answers(write(tmp_path / "c.csv", "cat\n\n\n"), 3, header=False).pending == []
+
+
+def test_lists_of_points(tmp_path):
+    assert read_rows(write(tmp_path / "a.csv", "rank,row\n1,2\n2,0\n"), 3) == [2, 0]
+    assert read_rows(write(tmp_path / "b.csv", "2\n0\n"), 3) == [2, 0]
+    assert read_rows(write(tmp_path / "c.csv", "points\n2\n0\n"), 3) == [2, 0]
+    ids = ["u", "v", "w"]
+    assert read_rows(write(tmp_path / "d.csv", "w\nu\n"), 3, ids, "name") == [2, 0]
+    file = write(tmp_path / "e.csv", "case\nw\nu\n")
+    assert read_rows(file, 3, ids, "name", header=True) == [2, 0]
+    with pytest.raises(ValueError, match="unknown name 'case'"):
+        read_rows(file, 3, ids, "name")
+    assert read_rows(write(tmp_path / "f.csv", "name,x\nw,1\nu,1\n"), 3, ids, "name") == [2, 0]
+    np.save(tmp_path / "g.npy", [2, 0])
+    assert read_rows(tmp_path / "g.npy", 3) == [2, 0]
+    with pytest.raises(ValueError, match="row numbers in b.csv must be in 0..1, got '2'"):
+        read_rows(tmp_path / "b.csv", 2)
+    with pytest.raises(ValueError, match="unknown name 'w'"):
+        read_rows(tmp_path / "d.csv", 2, ids[:2], "name")
+    with pytest.raises(ValueError, match="must have a column row, got a, b"):
+        read_rows(write(tmp_path / "h.csv", "a,b\n2,1\n"), 3)

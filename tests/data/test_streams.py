@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from firal import cli
+from firal.data import points
 from firal.data.streams import dask_client, is_long, stream_table
 from firal.data.tables import read_table
 
@@ -41,9 +42,9 @@ def picks(capsys, *arguments):
 
 
 def test_a_streamed_table_is_the_table(folder):
-    read, text = read_table("x.parquet", ["kind", "name"], ["notes"])
-    home, found = stream_table("x.parquet", ["kind", "name"], ["notes"])
-    assert found == text
+    read, text, names, header = read_table("x.parquet", ["kind", "name"], ["notes"])
+    home, *others = stream_table("x.parquet", ["kind", "name"], ["notes"])
+    assert others == [text, names, header]
     assert np.array_equal(home.rows(np.arange(400)), read)
     assert np.array_equal(stream_table("x.npy")[0].rows(np.arange(400)), read)
 
@@ -70,7 +71,7 @@ def test_what_cannot_be_streamed(folder):
 def test_the_command_streams_a_long_file(folder, capsys, monkeypatch):
     code, rows, err = picks(capsys, "x.parquet", *OPTIONS)
     assert code == 0 and len(rows) == 5 and "block by block" not in err
-    monkeypatch.setattr(cli, "STREAM_FROM", 1000)
+    monkeypatch.setattr(points, "STREAM_FROM", 1000)
     code, streamed, err = picks(capsys, "x.parquet", *OPTIONS)
     assert code == 0 and streamed == rows and "read block by block from file" in err
 

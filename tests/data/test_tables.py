@@ -1,5 +1,6 @@
 """Features of a user: all formats give the same, and what is unclear is refused with a remedy."""
 
+import gzip
 import pickle
 
 import numpy as np
@@ -33,7 +34,7 @@ def test_every_format_gives_the_same(tmp_path):
     assert read_table(tmp_path / "b.npz", ["y", "ids"])[1] == wanted
     assert read_table(tmp_path / "g.txt", ["p"])[1] == {"p": ["1", "-3", "0"]}
     named = write(tmp_path / "h.csv", 'ids,p,note,q,y\nu,1,"a, b",2.5,1\nv,-3,,4e-3,\nw,0,x,7,2\n')
-    features, found = read_table(named, ["y", "ids"], ["note"])
+    features, found, *_ = read_table(named, ["y", "ids"], ["note"])
     assert np.array_equal(features, X) and found == wanted
 
 
@@ -44,13 +45,13 @@ def test_parquet(tmp_path):
     table = pyarrow.table({"p": X[:, 0], "q": X[:, 1], "y": [1, None, 2], "id": ["u", "v", "w"]})
     parquet.write_table(table, tmp_path / "a.parquet")
     for header in (None, True, False):  # it has names anyway
-        features, found = read_table(tmp_path / "a.parquet", ["y", "id"], header=header)
+        features, found, *_ = read_table(tmp_path / "a.parquet", ["y", "id"], header=header)
         assert np.array_equal(features, X)
         assert found == {"y": ["1", None, "2"], "id": ["u", "v", "w"]}
     parquet.write_table(table.select(["y"]), tmp_path / "y.parquet")
     assert read_labels(tmp_path / "y.parquet", 3) == {0: "1", 2: "2"}
     with pytest.raises(TableError, match="column 'y' of a.parquet must hold numbers, got a blank"):
-        read_table(tmp_path / "a.parquet", ["id"])
+        read_table(tmp_path / "a.parquet", ["id"], confirmed=["y"])
     (tmp_path / "bad.parquet").write_bytes(b"PAR1 no")
     with pytest.raises(ValueError, match="bad.parquet must be an intact .parquet"):
         read_table(tmp_path / "bad.parquet")
@@ -73,7 +74,7 @@ def test_parquet(tmp_path):
 )
 def test_header_or_point(tmp_path, text, columns, ignore, header):
     file = write(tmp_path / "x.csv", text)
-    features, found = read_table(file, columns, ignore, header)
+    features, found, *_ = read_table(file, columns, ignore, header)
     assert features.tolist() == [[1, 2, 3], [4, 5, 6]]
     assert [len(values) for values in found.values()] == [2] * len(columns)
 
@@ -106,24 +107,29 @@ ROLES = ("label_column", "id_column", "ignore")
         (
             ",0,1\n7,1,2\n",
             [],
-            "column '0' of x.csv must hold numbers, got a blank cell in row 0: pass header=True",
+            "column '0' of x.csv must hold numbers, got a blank cell in line 1 .*: pass header=",
             ("header", *ROLES),
         ),
-        ("400,y\n1,a\n", [], "column '1' .*, got 'y' in row 0: pass header=", ("header", *ROLES)),
-        ("1,NA\n4,5\n", [], "column '1' .*, got 'NA' in row 0: pass header=", ("header", *ROLES)),
+        ("400,y\n1,a\n", [], "column '1' .*, got 'y' in line 1: pass header=", ("header", *ROLES)),
+        (
+            "1,NA\n4,5\n",
+            [],
+            "column '1' .*, got 'NA' in line 1 .*: pass header=",
+            ("header", *ROLES),
+        ),
         # columns that are not numbers
-        ("a,b\n1,2\n3,\n", [], "'b' of x.csv must hold numbers, got a blank cell in row 1", ROLES),
-        ("a,b\n1,k\n3,4\n", [], "'b' of x.csv must hold numbers, got 'k' in row 0: use it", ROLES),
-        ("a\n1\n\n3\n", [], "column 'a' of x.csv must hold numbers, got a blank cell in ro", ROLES),
+        ("a,b\n1,2\n3,\n", [], "'b' of x.csv must hold numbers, got a blank cell in line 3", ROLES),
+        ("a,b\n1,k\n3,4\n", [], "'b' of x.csv must hold numbers, got 'k' in line 2: use it", ROLES),
+        ("a\n1\n\n3\n", [], "column 'a' of x.csv must hold numbers, got a blank cell in li", ROLES),
         (
             "1,2\n3,k\n",
             [],
-            "column '1' of x.csv must hold numbers, got 'k' in row 1: use it",
+            "column '1' of x.csv must hold numbers, got 'k' in line 2: use it",
             ROLES,
         ),
         # perhaps an index
-        (",a,b\n0,1,2\n", [], "got a column '', perhaps the index", ("ignore", "id_column")),
-        ("Unnamed: 0,a\n0,1\n", [], "got a column 'Unnamed: 0'", ("ignore", "id_column")),
+        (",a,b\n0,1,2\n", [], "got '', which is perhaps the index", (*ROLES, "feature")),
+        ("Unnamed: 0,a\n0,1\n", [], "got 'Unnamed: 0', which", (*ROLES, "feature")),
     ],
 )
 def test_what_the_caller_has_to_say(tmp_path, text, columns, message, remedies):
@@ -134,7 +140,7 @@ def test_what_the_caller_has_to_say(tmp_path, text, columns, message, remedies):
 
 
 def test_header_is_no_remedy_once_it_is_given(tmp_path):
-    with pytest.raises(TableError, match="got 'y' in row 0: use it as") as caught:
+    with pytest.raises(TableError, match="got 'y' in line 1: use it as") as caught:
         read_table(write(tmp_path / "x.csv", "400,y\n1,a\n"), header=False)
     assert caught.value.remedies == ROLES
 
@@ -142,12 +148,16 @@ def test_header_is_no_remedy_once_it_is_given(tmp_path):
 @pytest.mark.parametrize(
     ("name", "content", "message"),
     [
-        ("x.xlsx", b"", "must end in .npy, .npz, .csv"),
+        ("x.ods", b"", "must end in .npy, .npz, .csv"),
         ("x.npy", b"\x93NUMPY", "x.npy must be an intact .npy"),
         ("x.npy", pickle.dumps([1]), "x.npy must be an intact .npy"),
         ("x.npz", b"PK", "x.npz must be an intact .npz"),
         ("x.csv", b"\xff\xfe\x00", "text in UTF-8"),
-        ("x.csv", b"a,b\n1,2\n3\n", "must have 2 cells per line, got 1 in row 1"),
+        (
+            "x.csv",
+            b"a,b\n1,2\n3\n",
+            "must have 2 cells in every line, as in its first, got 1 in line 3",
+        ),
         ("x.csv", b"a,b\n", "x.csv has no rows"),
         (
             "x.npy",
@@ -169,7 +179,9 @@ def test_more_refusals(tmp_path):
         with pytest.raises(ValueError, match=f"{name} has no rows"):
             read_table(tmp_path / name)
     np.save(tmp_path / "x.npy", X)
-    with pytest.raises(ValueError, match="x.npy has no named columns, got y"):
+    with pytest.raises(
+        ValueError, match="x.npy has no column 'y', it has no header, so its columns are 0"
+    ):
         read_table(tmp_path / "x.npy", ["y"])
     np.save(tmp_path / "objects.npy", np.array([{}, 1], dtype=object), allow_pickle=True)
     with pytest.raises(ValueError, match="objects.npy must be an intact .npy of plain values"):
@@ -210,10 +222,10 @@ def test_the_label_last(tmp_path, text, header):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("1,2,a\n3,x,b\n", "column '1' of x.csv must hold numbers, got 'x' in row 1"),
-        ("1,,a\n3,2,b\n", "column '1' of x.csv must hold numbers, got a blank cell in row 0"),
-        ("1,2,a\n3,2,\n4,5,b\n", "must have a label in every row, got '' in row 1"),
-        ("1,2,a\n3,2,NaN\n4,5,b\n", "must have a label in every row, got 'NaN' in row 1"),
+        ("1,2,a\n3,x,b\n", "column '1' of x.csv must hold numbers, got 'x' in line 2"),
+        ("1,,a\n3,2,b\n", "column '1' of x.csv must hold numbers, got a blank cell in line 1"),
+        ("1,2,a\n3,2,\n4,5,b\n", "must have a label in every row, got '' in line 2"),
+        ("1,2,a\n3,2,NaN\n4,5,b\n", "must have a label in every row, got 'NaN' in line 2"),
         ("0,1,y\n3,2,b\n", "0, 1, y, may be a header or a point: pass header=True or header=False"),
         (",p,q,y\n0,1,2,a\n1,3,4,b\n", r"a column '', perhaps the index .*index=False"),
         ("5\n6\n", "must have columns of numbers and the label last, got one"),
@@ -223,3 +235,114 @@ def test_the_label_last(tmp_path, text, header):
 def test_the_label_last_or_refused(tmp_path, text, message):
     with pytest.raises(ValueError, match=message):
         read_labeled_table(write(tmp_path / "x.csv", text))
+
+
+def test_compressed_and_workbook(tmp_path):
+    openpyxl = pytest.importorskip("openpyxl")
+    with gzip.open(tmp_path / "a.csv.gz", "wt") as file:
+        file.write("p,q\n1,2.5\n-3,4e-3\n0,7\n")
+    book = openpyxl.Workbook()
+    for line in (["p", "q"], *X.tolist()):
+        book.active.append(line)
+    book.save(tmp_path / "a.xlsx")
+    for name in ("a.csv.gz", "a.xlsx"):
+        table = read_table(tmp_path / name)
+        assert np.array_equal(table.features, X) and table.names == ["p", "q"], name
+    (tmp_path / "bad.csv.gz").write_bytes(b"no gzip")
+    with pytest.raises(ValueError, match="must be an intact .gz"):
+        read_table(tmp_path / "bad.csv.gz")
+
+
+def test_true_and_false_are_numbers(tmp_path):
+    file = write(tmp_path / "x.csv", "p,q\nTrue,1\nFALSE,2\n")
+    assert read_table(file).features.tolist() == [[1, 1], [0, 2]]
+
+
+ROWS = "".join(f"{k % 7},{k * k % 11},{k % 3}\n" for k in range(12))
+
+
+@pytest.mark.parametrize(
+    ("header", "message"),
+    [
+        ("target,size,age", "'target', which is named like a label"),
+        ("size,age,Class", "'Class', which is named like a label"),
+        ("size,age,Y", "'Y', which is named like a label"),
+        ("ID,age,size", "'ID', which is named like an id"),
+        ("PassengerId,age,size", "'PassengerId', which is named like an id"),
+        ("size,customer_id,age", "'customer_id', which is named like an id"),
+        ("size,rank,age", "'rank', which is named like an id"),
+    ],
+)
+def test_columns_named_like_labels_and_ids_are_refused(tmp_path, header, message):
+    file = write(tmp_path / "x.csv", f"{header}\n{ROWS}")
+    with pytest.raises(TableError, match=message) as caught:
+        read_table(file)
+    assert caught.value.remedies == (*ROLES, "feature")
+    name = message.split("'")[1]
+    table = read_table(file, confirmed=[name])
+    assert table.features.shape == (12, 3) and name in table.names
+    assert read_table(file, ignore=[name]).names == [n for n in header.split(",") if n != name]
+
+
+@pytest.mark.parametrize("names", ["width,height,depth", "grid,yield,side", "valid,paid,humid"])
+def test_other_names_are_features(tmp_path, names):
+    assert read_table(write(tmp_path / "x.csv", f"{names}\n{ROWS}")).names == names.split(",")
+
+
+def test_a_column_that_counts_the_rows_is_refused_in_every_format(tmp_path):
+    counted = np.column_stack([np.sqrt(np.arange(9)), np.arange(3, 12)])
+    np.save(tmp_path / "x.npy", counted)
+    text = "".join(f"{a:.3f},{b:g}\n" for a, b in counted)
+    for name in ("x.npy", write(tmp_path / "x.csv", text).name):
+        with pytest.raises(TableError, match="got '1', which counts the rows"):
+            read_table(tmp_path / name)
+        assert read_table(tmp_path / name, ["1"]).features.shape == (9, 1)
+        assert read_table(tmp_path / name, ["1"]).found["1"][0] == "3"
+        assert read_table(tmp_path / name, confirmed=["1"]).features.shape == (9, 2)
+    with pytest.raises(TableError, match="got 'case', which counts the rows"):
+        read_table(write(tmp_path / "y.csv", "size,case\n" + text))
+
+
+def test_wavelengths_in_the_first_line_are_asked_about(tmp_path):
+    """A header of numbers would become a point and shift every label by one row."""
+    rows = "".join(f"{k % 5},{k % 3},{k % 7},{k % 3}\n" for k in range(3, 15))
+    file = write(tmp_path / "x.csv", f"400,402,405,409\n{rows}")
+    with pytest.raises(TableError, match="400, 402, 405, 409, may be a header or a po") as caught:
+        read_table(file)
+    assert caught.value.remedies == ("header",)
+    assert read_table(file, header=True).names == ["400", "402", "405", "409"]
+    assert len(read_table(file, header=False).features) == 13
+    rising = "".join(f"{k},{k + 3 + k % 2},{k + 9}\n" for k in (5, 3, 8, 1, 7, 2) * 3)
+    assert len(read_table(write(tmp_path / "y.csv", rising)).features) == 18  # all lines go up
+
+
+def test_stray_quotes_are_found(tmp_path):
+    good = [f"{k},{k % 3},{'MB'[k % 2]}" for k in (5, 3, 8, 1, 7, 2, 9, 4)]
+    text = "\n".join(["a,b,kind", *good]) + "\n"
+    assert len(read_table(write(tmp_path / "x.csv", text), ["kind"]).features) == 8
+    one = text.replace("1,1,B", '1,1,"B', 1)
+    with pytest.raises(ValueError, match="x.csv has a quote that is not closed, .* in line 5"):
+        read_table(write(tmp_path / "x.csv", one), ["kind"])
+    two = one.replace("9,0,B", '9,0,B"', 1)  # a pair: the syntax is right, and three rows are lost
+    for columns, ignore in ((["kind"], []), ([], ["kind"])):
+        with pytest.raises(ValueError, match="quote in line 5 of x.csv takes the 3 lines after"):
+            read_table(write(tmp_path / "x.csv", two), columns, ignore)
+    note = 'a,note\n1,"two\nlines"\n2,one\n'  # in a column that nobody reads
+    assert read_table(write(tmp_path / "y.csv", note), ignore=["note"]).features.tolist() == [
+        [1],
+        [2],
+    ]
+    with pytest.raises(ValueError, match="'note' of y.csv goes over several lines, from line 2 on"):
+        read_table(tmp_path / "y.csv", ["note"])
+
+
+def test_all_columns_that_are_not_numbers_are_named_at_once(tmp_path):
+    text = "a;b;c;d;e\n1;39,1;red;1,000;\n2;3;red;2;NA\n3;4;blue;3;5\n"
+    with pytest.raises(TableError) as caught:
+        read_table(write(tmp_path / "x.csv", text))
+    message = str(caught.value)
+    assert message.startswith("4 columns of x.csv must hold numbers, got ")
+    assert "'b': '39,1' in line 2, a decimal comma" in message
+    assert "'c': 'red' in line 2, one of 2 different values" in message
+    assert "'d': '1,000' in line 2, a comma within a number" in message
+    assert "'e': a blank cell in line 2 (2 such), a missing value" in message

@@ -84,7 +84,7 @@ def test_frames():
         (pandas.DataFrame({"kind": pandas.Categorical(["u", "v"])}), "got kind of another type"),
         (pandas.DataFrame(index=range(3)), r"shape \(3, 0\)"),
         (np.ma.masked_less(X, 1), "features must have no masked entries, got 1"),
-        ([["a", "b"]], "type <U1"),
+        ([["a", "b"]], "features must hold real numbers, got the text"),
         (X[0], r"shape \(3,\)"),
         (3.0, r"shape \(\)"),
     ],

@@ -1,0 +1,318 @@
+"""``firal select``: read files, say what will happen, pick, write the picks.
+
+Nothing is remembered between two calls; ``firal init`` begins a session that does.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import logging
+import sys
+from collections import Counter
+from pathlib import Path
+from tempfile import TemporaryFile
+from typing import Any
+
+import numpy as np
+
+import firal
+from firal.cli_progress import Ticker
+from firal.data.classes import refuse_doubts, table_of_classes
+from firal.data.columns import listed_features
+from firal.data.labels import read_rows
+from firal.data.output import check_suffix, replace_file, table_bytes
+from firal.data.points import Points, read_points, telling
+from firal.data.streams import dask_client
+from firal.engine.passes import Home
+from firal.estimate import (
+    SLOW,
+    estimate,
+    fewer_features,
+    machine_rate,
+    size_text,
+    time_text,
+    total_memory,
+    why_impossible,
+)
+
+log = logging.getLogger("firal")
+
+
+def run(options: argparse.Namespace, ticker: Ticker) -> None:
+    """Run the command.
+
+    Parameters
+    ----------
+    options : argparse.Namespace
+        As ``firal.cli_options`` makes them.
+    ticker : Ticker
+        Where to report progress.
+
+    Raises
+    ------
+    ValueError
+        If the input is bad or the selection impossible.
+    """
+    check_output(options.output, _sources(options), options.overwrite, options.format)
+    ticker(f"reading {options.features.name}")
+    with dask_client(options.dask):
+        _select(options, ticker)
+
+
+def _select(options, ticker):
+    labeled, dask = options.labeled, options.dask is not None
+    points = read_points(options.features, **reading(options), labeled=labeled, dask=dask)
+    refuse_doubts(points.labels, options.confirmed_class)
+    n, excluded = len(points.features), []
+    for path in options.exclude:
+        excluded += read_rows(path, n, points.ids, options.id_column, options.header)
+    pending = [row for row in points.pending if row not in set(excluded)]
+    announce(points, options, pending, excluded)
+    ticker("fitting the model")
+    batch = firal.next_batch(
+        points.features,
+        points.labels,
+        options.budget,
+        **model_options(options),
+        exclude=excluded,
+        pending=pending,
+        rng=options.seed,
+        progress=ticker,
+    )
+    write(options, rendered(options, batch, points))
+
+
+def reading(options: argparse.Namespace) -> dict[str, Any]:
+    """Arguments of ``read_points`` that the options stand for.
+
+    Parameters
+    ----------
+    options : argparse.Namespace
+        Of the command.
+
+    Returns
+    -------
+    dict
+        All but the files of labels.
+    """
+    return {
+        "id_column": options.id_column,
+        "label_column": options.label_column,
+        "ignore": options.ignore,
+        "confirmed": options.feature,
+        "header": options.header,
+        "unlabeled": options.unlabeled,
+        "renamed": dict(options.map),
+    }
+
+
+def model_options(options: argparse.Namespace) -> dict[str, Any]:
+    """Arguments of ``next_batch`` that the options stand for.
+
+    Parameters
+    ----------
+    options : argparse.Namespace
+        Of the command.
+
+    Returns
+    -------
+    dict
+        Strategy and model.
+    """
+    names = ("strategy", "ridge", "standardize", "robust", "pca", "intercept", "eta")
+    return {name: getattr(options, name) for name in names}
+
+
+def announce(
+    points: Points, options: argparse.Namespace, pending: list[int], excluded: list[int]
+) -> None:
+    """Say what will happen and what it takes; refuse what is impossible.
+
+    Parameters
+    ----------
+    points : Points
+        The pool.
+    options : argparse.Namespace
+        Of the command.
+    pending, excluded : list of int
+        Rows that are not to be picked.
+
+    Raises
+    ------
+    ValueError
+        If the machine has too little memory; the message says what helps.
+    """
+    X = points.features
+    if len(X.shape) != 2:
+        return  # the module refuses it
+    n, d = X.shape
+    classes = Counter(points.labels.values())
+    out = {*points.labels, *pending, *excluded}
+    if points.has_header:
+        log.info(f"features: {listed_features(points.names)}")
+    for name in telling(points):
+        log.warning(f"warning: the feature {name!r} has one value per class: is it the label?")
+    parts = [f"{n} points, {d} features; {len(points.labels)} labeled in {len(classes)} classes"]
+    if classes:
+        parts[0] += f" ({table_of_classes(points.labels)})"
+    parts[0] += f", {n - len(out)} to choose from"
+    if pending:
+        parts.append(f"{len(pending)} pending")
+    if excluded:
+        parts.append(f"{len(set(excluded))} left out")
+
+    if isinstance(X, Home):  # memory is bounded, and the time is that of a few readings
+        log.info("; ".join([*parts, f"read block by block from {X.kind}"]))
+        return
+
+    def plan_for(pca):
+        features = (d if pca is None else pca) + options.intercept
+        m = max(n - len(out), 1)
+        return estimate(
+            m, features, len(classes), len(points.labels), options.budget, options.strategy
+        )
+
+    plan, rate, memory = plan_for(options.pca), machine_rate(), total_memory()
+    quicker = fewer_features(plan_for, d if options.pca is None else options.pca, rate, memory)
+    remedy = "use fewer features (--pca) or fewer points"
+    if quicker:
+        k, better = quicker
+        remedy = f"--pca {k} takes {time_text(better.seconds(rate))}, {size_text(better.memory)}"
+    reason = why_impossible(plan, memory)
+    if reason:
+        raise ValueError(f"{options.strategy} is not possible here: {reason}; {remedy}")
+    how = {"full": f", full matrices of order {plan.order}", "none": ""}.get(
+        plan.structure, f", {len(classes)} blocks of order {plan.order}"
+    )
+    seconds = plan.seconds(rate)
+    parts.append(f"{options.strategy}{how}: {time_text(seconds)}, {size_text(plan.memory)}")
+    log.info("; ".join(parts))
+    if seconds > SLOW and quicker:
+        log.info(f"this is long: {remedy}")
+
+
+def rendered(options: argparse.Namespace, batch: firal.Batch, points: Points) -> bytes:
+    """Make the file of the picks.
+
+    Parameters
+    ----------
+    options : argparse.Namespace
+        Of the command.
+    batch : Batch
+        The picks.
+    points : Points
+        The pool.
+
+    Returns
+    -------
+    bytes
+        A table with rank, row and perhaps id; or JSON with classes and certificate too.
+    """
+    rows, ids = batch.rows.tolist(), points.ids
+    suffix = f".{options.format}" if options.format else ".csv"
+    if options.format is None and options.output is not None:
+        suffix = check_suffix(options.output)
+    if suffix != ".json":
+        names, columns = ["rank", "row"], [list(range(1, len(rows) + 1)), rows]
+        if ids is not None:
+            names.append(options.id_column)
+            columns.append([ids[row] for row in rows])
+        return table_bytes(names, columns, suffix)
+    answer = {"firal": firal.__version__, "strategy": batch.strategy, "rows": rows}
+    if ids is not None:
+        answer["ids"] = [ids[row] for row in rows]
+    answer["classes"] = dict(zip(map(str, batch.classes), batch.counts.tolist(), strict=True))
+    answer["features"] = points.names
+    if batch.selection is not None:
+        answer["eta"] = batch.selection.eta
+        answer["objective"] = _finite(batch.selection.objective)
+        answer["ratio"] = _finite(batch.selection.ratio)
+        answer["lambda_min"] = batch.selection.lambda_min
+        answer["relaxation_gap"] = batch.selection.relaxation.gap
+    return (json.dumps(answer, indent=1) + "\n").encode()
+
+
+def _finite(value):
+    """None for what JSON has no number for: the ratio of too few points without a ridge."""
+    return value if value is not None and np.isfinite(value) else None
+
+
+def check_output(
+    path: Path | None, sources: list[Path], overwrite: bool, format: str | None = None
+) -> None:
+    """Check before the work that the result can be written.
+
+    Parameters
+    ----------
+    path : Path or None
+        The output; None for stdout.
+    sources : list of Path
+        Files that are read, and must not be replaced.
+    overwrite : bool
+        Whether an existing file may be replaced.
+    format : str, optional
+        The format asked for, which must be that of the suffix.
+
+    Raises
+    ------
+    ValueError
+        If it cannot be written.
+    """
+    if path is None:
+        if sys.stdout is None:
+            raise ValueError("there is no stdout to write to: give an --output")
+        return
+    if path.exists():
+        _check_existing_output(path, sources, overwrite)
+    suffix = check_suffix(path)
+    if format is not None and suffix != f".{format}":
+        raise ValueError(f"--format must be that of --output, {path.name}, got {format}")
+    folder = path.resolve().parent  # of what a link points to
+    if not folder.is_dir():
+        raise ValueError(f"no folder {path.parent} for --output")
+    try:
+        with TemporaryFile(dir=folder):  # now, and not after the computation
+            pass
+    except OSError as error:
+        raise ValueError(
+            f"the folder {path.parent} for --output must be writable, got: {error.strerror}"
+        ) from None
+
+
+def _check_existing_output(path, sources, overwrite):
+    if not path.is_file():
+        kind = "a folder" if path.is_dir() else "a device"
+        raise ValueError(f"--output must be an ordinary file, got {kind}, {path}")
+    if any(path.samefile(source) for source in sources):
+        raise ValueError(f"--output must not be one of the files that are read, got {path}")
+    if not overwrite:
+        raise ValueError(
+            f"{path} exists, perhaps with labels in it: choose another --output, or --overwrite"
+        )
+
+
+def _sources(options):
+    paths = (options.features, *options.labeled, *options.exclude)
+    return [path for path in paths if path.exists()]
+
+
+def write(options: argparse.Namespace, content: bytes) -> None:
+    """Write the result to --output or to stdout.
+
+    Parameters
+    ----------
+    options : argparse.Namespace
+        Of the command.
+    content : bytes
+        What to write.
+    """
+    if options.output is None:
+        sys.stdout.write(content.decode())
+        sys.stdout.flush()
+        return
+    try:
+        replace_file(options.output, content)
+    except OSError as error:
+        raise OSError(f"--output {options.output} cannot be written: {error.strerror}") from None
+    log.info(f"{options.budget} picks written to {options.output}")

@@ -1,0 +1,178 @@
+"""Classes that are perhaps none: marks for "no label", and one class under two names.
+
+Every different label is a class, so a `?` or a slip of the keyboard becomes one without a word.
+Such labels are refused until the caller maps them, says that they mean no label, or confirms them.
+Three kinds are found:
+
+- **marks** such as `?`, `N/A`, `skip`, and -1 among labels that are counted from 0;
+- **twins by case**: names that differ in case, spaces, hyphens or underscores only;
+- **twins by spelling**: two words of five letters or more, one letter apart, one of them rare. A
+  difference in a digit or in a word of one or two letters is a numbering, not a slip.
+
+Classes with a single label are shown, not refused: at the beginning most classes have one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from itertools import combinations
+
+from firal.common.text import as_text
+from firal.data.cells import TableError, is_number
+
+MARKS = (
+    *("?", "??", "-", "--", "---", ".", "n/a", "#n/a", "na", "none", "null", "nil", "missing"),
+    *("skip", "skipped", "unknown", "unk", "undefined", "unlabeled", "unlabelled", "no label"),
+    *("tbd", "todo", "to do", "unsure", "not sure", "don't know"),
+)
+RARE = 5  # a slip has at most one label in this many of the other name
+MOST = 5  # doubts that a message shows
+
+
+def rename(labels: Mapping[int, str], names: Mapping[str, str | None]) -> dict[int, str]:
+    """Give classes other names, or none.
+
+    Parameters
+    ----------
+    labels : mapping
+        From row to label.
+    names : mapping
+        From a label to the one to use in its place; None or "" for no label.
+
+    Returns
+    -------
+    dict
+        From row to label; rows whose label became none are not in it.
+
+    Examples
+    --------
+    >>> rename({0: "adelie", 1: "?", 2: "Gentoo"}, {"adelie": "Adelie", "?": None})
+    {0: 'Adelie', 2: 'Gentoo'}
+    """
+    plain = {as_text(old): as_text(new) for old, new in names.items()}
+    new = {row: plain.get(label, label) for row, label in labels.items()}
+    return {row: label for row, label in new.items() if label is not None}
+
+
+def doubts(counts: Mapping[str, int], confirmed: Iterable[str] = ()) -> list[str]:
+    """Find labels that are perhaps no class of their own.
+
+    Parameters
+    ----------
+    counts : mapping
+        From label to the number of points that have it.
+    confirmed : iterable of str
+        Classes that are right as they stand.
+
+    Returns
+    -------
+    list of str
+        One sentence each, such as "'?' (3 labels) looks like no label".
+
+    Examples
+    --------
+    >>> doubts({"Adelie": 20, "adelie": 1, "?": 2, "Gentoo": 9})
+    ["'?' (2 labels) looks like no label", "'Adelie' (20) and 'adelie' (1) differ by case only"]
+    >>> doubts({"0": 4, "1": 3})
+    []
+    """
+    confirmed = {as_text(name) for name in confirmed}
+    names = sorted(counts)
+    found = []
+    counted = {name for name in names if name.isdecimal()}
+    for name in names:
+        minus = name == "-1" and len(counted) == len(names) - 1 and counted
+        if name not in confirmed and (name.lower() in MARKS or minus):
+            plural = "label" if counts[name] == 1 else "labels"
+            found.append(f"{name!r} ({counts[name]} {plural}) looks like no label")
+    for a, b in combinations(names, 2):
+        if {a, b} <= confirmed or is_number(a) or is_number(b):
+            continue
+        often, rare = sorted((a, b), key=lambda name: -counts[name])
+        both = f"{often!r} ({counts[often]}) and {rare!r} ({counts[rare]})"
+        if _plain(a) == _plain(b):
+            found.append(
+                f"{both} differ by case only"
+                if a.lower() == b.lower()
+                else f"{both} differ by spaces or hyphens only"
+            )
+        elif rare not in confirmed and RARE * counts[rare] <= counts[often] and _one_slip(a, b):
+            found.append(f"{both} differ by one letter")
+    return found
+
+
+def refuse_doubts(labels: Mapping[int, str], confirmed: Iterable[str] = ()) -> None:
+    """Raise TableError if a label is perhaps no class of its own.
+
+    Parameters
+    ----------
+    labels : mapping
+        From row to label.
+    confirmed : iterable of str
+        Classes that are right as they stand.
+    """
+    found = doubts(Counter(labels.values()), confirmed)
+    if found:
+        more = f"; and {len(found) - MOST} more" if len(found) > MOST else ""
+        raise TableError(
+            f"some labels are perhaps no classes: {'; '.join(found[:MOST])}{more}. Map a label to "
+            "another, say that it means no label, or confirm the class",
+            ("map", "unlabeled", "class"),
+        )
+
+
+def table_of_classes(labels: Mapping[int, str], most: int = 12) -> str:
+    """Say which classes there are, with their numbers of labels.
+
+    Parameters
+    ----------
+    labels : mapping
+        From row to label.
+    most : int
+        How many classes to show.
+
+    Returns
+    -------
+    str
+        The most frequent classes first, such as "cat 12, dog 3"; then how many have one label.
+
+    Examples
+    --------
+    >>> table_of_classes({0: "cat", 1: "dog", 2: "cat", 3: "cow"})
+    'cat 2, cow 1, dog 1 (2 classes with a single label)'
+    """
+    counts = sorted(Counter(labels.values()).items(), key=lambda item: (-item[1], item[0]))
+    shown = ", ".join(f"{name} {count}" for name, count in counts[:most])
+    if len(counts) > most:
+        shown += f", ... ({len(counts)} classes)"
+    single = sum(count == 1 for _, count in counts)
+    if single and single < len(counts):
+        shown += f" ({single} class{'es' if single > 1 else ''} with a single label)"
+    return shown
+
+
+def _plain(name):
+    return re.sub(r"[\s_-]+", "", name).casefold()
+
+
+def _one_slip(a, b):
+    """Whether two names differ by one letter: replaced, too many, or two swapped."""
+    a, b = a.casefold().split(), b.casefold().split()
+    if len(a) != len(b):
+        return False
+    different = [(x, y) for x, y in zip(a, b, strict=True) if x != y]
+    if len(different) != 1:
+        return False
+    x, y = sorted(different[0], key=len)
+    if len(x) < 5 or len(y) - len(x) > 1:
+        return False
+    start = next((k for k, (u, v) in enumerate(zip(x, y, strict=False)) if u != v), len(x))
+    changed = x[start : start + 1] + y[start : start + 1]
+    if any(not letter.isalpha() for letter in changed):
+        return False
+    if len(x) < len(y):
+        return x[start:] == y[start + 1 :]
+    swapped = x[start : start + 2] == y[start : start + 2][::-1]
+    return x[start + 1 :] == y[start + 1 :] or (swapped and x[start + 2 :] == y[start + 2 :])

@@ -1,0 +1,155 @@
+"""Readers of single formats: text with separators, .xlsx and .parquet.
+
+They know nothing of headers or labels; ``firal.data.cells`` does. .parquet needs the package
+pyarrow, and .xlsx needs openpyxl.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import zipfile
+from importlib.util import find_spec
+from pathlib import Path
+
+
+def text_lines(path: Path) -> tuple[list[list], list[int], str]:
+    """Split a text into lines and cells.
+
+    Parameters
+    ----------
+    path : Path
+        A text, perhaps compressed.
+
+    Returns
+    -------
+    lines : list of list
+        Cells of each line; an empty line is [None].
+    starts : list of int
+        Line of the file, from 1, in which each begins.
+    separator : str
+        What stands between the cells.
+
+    Raises
+    ------
+    ValueError
+        If it is empty, not in UTF-8, or has a quote that is not closed.
+    """
+    lines, starts, reader = [], [], None
+    try:
+        opened = gzip.open if path.suffix.lower() == ".gz" else open
+        with opened(path, mode="rt", newline="", encoding="utf-8-sig") as file:
+            start = file.readline()
+            file.seek(0)
+            separator = next((mark for mark in "\t;" if mark in start), ",")
+            reader = csv.reader(file, delimiter=separator, strict=True)
+            begin = 1
+            for line in reader:
+                lines.append(line or [None])
+                starts.append(begin)
+                begin = reader.line_num + 1
+    except csv.Error as error:
+        raise ValueError(
+            f"{path.name} has a quote that is not closed, or that does not enclose its cell, in "
+            f"line {starts[-1] + 1 if starts else 1} or after: {error}"
+        ) from None
+    except UnicodeDecodeError as error:
+        raise ValueError(
+            f"{path.name} must be text in UTF-8, got other bytes after line {len(lines)}: "
+            f"{error.reason}; save it as UTF-8"
+        ) from None
+    except (gzip.BadGzipFile, EOFError) as error:
+        raise ValueError(f"{path.name} must be an intact .gz: {error}") from None
+    if not lines:
+        raise ValueError(f"{path.name} is empty")
+    return lines, starts, separator
+
+
+def needs(package: str, path: Path) -> None:
+    """Raise ValueError if the package that a format needs is absent.
+
+    Parameters
+    ----------
+    package : str
+        Its name.
+    path : Path
+        The file, for the message.
+    """
+    if find_spec(package) is None:
+        raise ValueError(
+            f"{path.name} needs the package {package}: pip install {package}, or use .csv"
+        )
+
+
+def sheet_rows(path: Path) -> list[list]:
+    """Read the first sheet of a workbook.
+
+    Parameters
+    ----------
+    path : Path
+        A .xlsx file.
+
+    Returns
+    -------
+    list of list
+        Values of each row; None where a cell is empty.
+
+    Raises
+    ------
+    ValueError
+        If it is empty or damaged, or openpyxl is absent.
+    """
+    needs("openpyxl", path)
+    import openpyxl
+    from openpyxl.utils.exceptions import InvalidFileException
+
+    try:
+        book = openpyxl.load_workbook(path, read_only=True, data_only=True)
+        rows = [list(row) for row in book.worksheets[0].iter_rows(values_only=True)]
+    except (
+        zipfile.BadZipFile,
+        KeyError,
+        ValueError,
+        InvalidFileException,
+    ) as error:
+        raise ValueError(f"{path.name} must be an intact .xlsx: {error}") from None
+    if not rows:
+        raise ValueError(f"{path.name} is empty")
+    return rows
+
+
+def parquet_columns(path: Path) -> tuple[list[str], list]:
+    """Read a .parquet file.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+
+    Returns
+    -------
+    names : list of str
+        Names of the columns.
+    columns : list
+        Arrays of numbers, or lists where values are absent or not numbers.
+
+    Raises
+    ------
+    ValueError
+        If it is damaged, or pyarrow is absent.
+    """
+    needs("pyarrow", path)
+    import pyarrow
+    from pyarrow import parquet
+
+    try:
+        table = parquet.read_table(path)
+    except pyarrow.ArrowException as error:
+        raise ValueError(f"{path.name} must be an intact .parquet: {error}") from None
+    columns = []
+    for column in table.columns:
+        kind = column.type
+        plain = pyarrow.types.is_floating(kind) or pyarrow.types.is_integer(kind)
+        quick = plain and column.null_count == 0
+        columns.append(column.to_numpy() if quick else column.to_pylist())
+    return table.column_names, columns

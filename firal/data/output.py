@@ -1,0 +1,136 @@
+"""Tables that are written: in the format that the suffix says, and all or nothing.
+
+.csv, .tsv and .txt need nothing, .parquet needs the package pyarrow and .xlsx needs openpyxl. A
+file is written beside its name and moved there when it is complete.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+from firal.data.formats import needs
+
+WRITTEN = (".csv", ".tsv", ".txt", ".json", ".parquet", ".xlsx")
+
+
+def check_suffix(path: Path) -> str:
+    """Check that a table can be written in the format of its suffix.
+
+    Parameters
+    ----------
+    path : Path
+        Its name.
+
+    Returns
+    -------
+    str
+        The suffix, in lower case; ".csv" if there is none.
+
+    Raises
+    ------
+    ValueError
+        If the format is another one, or its package is absent.
+
+    Examples
+    --------
+    >>> check_suffix(Path("round1.CSV"))
+    '.csv'
+    """
+    suffix = path.suffix.lower()
+    if suffix not in WRITTEN:
+        raise ValueError(
+            f"an output must end in {', '.join(WRITTEN)}, which is its format, got {path.name!r}"
+        )
+    if suffix == ".parquet":
+        needs("pyarrow", path)
+    if suffix == ".xlsx":
+        needs("openpyxl", path)
+    return suffix
+
+
+def table_bytes(names: Sequence[str], columns: Sequence[Sequence], suffix: str = ".csv") -> bytes:
+    """Make the content of a table file.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Names of the columns.
+    columns : sequence of sequences
+        Their values: texts, numbers, or None.
+    suffix : str
+        A format of ``WRITTEN`` except .json.
+
+    Returns
+    -------
+    bytes
+        The file. Texts are in UTF-8.
+
+    Examples
+    --------
+    >>> table_bytes(["row", "id"], [[4, 0], ["a", "b,c"]])
+    b'row,id\\n4,a\\n0,"b,c"\\n'
+    """
+    if suffix == ".parquet":
+        return _parquet(names, columns)
+    if suffix == ".xlsx":
+        return _xlsx(names, columns)
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n", delimiter="\t" if suffix == ".tsv" else ",")
+    writer.writerow(names)
+    writer.writerows(zip(*columns, strict=True))
+    return out.getvalue().encode()
+
+
+def replace_file(path: Path, content: bytes) -> None:
+    """Write a file, all or nothing; a link is followed.
+
+    Parameters
+    ----------
+    path : Path
+        Where to write.
+    content : bytes
+        What.
+
+    Raises
+    ------
+    OSError
+        If it cannot be written; what was there is left as it was.
+    """
+    target = path.resolve()
+    part = target.with_name(f"{target.name}.{os.getpid()}.part")
+    try:
+        with open(part, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(part, target)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _parquet(names, columns):
+    import pyarrow
+    from pyarrow import parquet
+
+    out = io.BytesIO()
+    parquet.write_table(pyarrow.table(list(map(list, columns)), names=list(names)), out)
+    return out.getvalue()
+
+
+def _xlsx(names, columns):
+    import openpyxl
+
+    book = openpyxl.Workbook()
+    sheet = book.active
+    for line in (names, *zip(*columns, strict=True)):
+        sheet.append(list(line))
+        for cell in sheet[sheet.max_row]:
+            if cell.data_type == "f":  # a text that begins with = is a text
+                cell.data_type = "s"
+    out = io.BytesIO()
+    book.save(out)
+    return out.getvalue()

@@ -1,0 +1,278 @@
+"""What a selection will take, before it begins: its matrices, seconds and memory.
+
+The work of every strategy is a sum of a few terms in the number of points m, features d, classes c
+and the budget b. Their factors were fitted to measured runs; the speed of this machine is measured
+by a matrix product that takes a few hundredths of a second. So seconds are right within a factor of
+about three, and that is what the answer is for: is it seconds, minutes or hours.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+from firal.pipeline import DEFAULT
+from firal.selection import block_diagonal, penalized
+
+SIDE = 512  # of the matrices whose product is timed
+SLOW = 120.0  # seconds from which on a quicker way is worth a word
+FEWER = (200, 100, 50, 20, 10, 5)  # numbers of components that are tried as a remedy
+
+# Multiply-adds per unit of work, in units of those of a matrix product: fitted, see above.
+PER_POOL, PER_CUBE = 3.5, 330.0  # of greedy steps with full matrices
+PER_BLOCK_POOL, PER_BLOCK_CUBE = 20.0, 1000.0  # with one block per class
+PER_FTRL_POOL, PER_FTRL_CUBE, ETAS = 3.0, 20.0, 7
+PER_CLUSTER = 1100.0  # of one start of K-means, per point, feature and cluster
+MATRICES = 12  # of the order of the model that are held at once
+
+
+class Estimate(NamedTuple):
+    """What a selection will take.
+
+    Attributes
+    ----------
+    structure : str
+        "full", "block-diagonal", or "none" for a strategy without matrices.
+    order : int
+        Order of the largest matrices.
+    clusters : int
+        Number of clusters whose effects are in the design.
+    work : float
+        Multiply-adds, in units of those of a matrix product.
+    memory : int
+        Bytes that will be held at once, about.
+    least : int
+        Bytes below which it is impossible.
+    """
+
+    structure: str
+    order: int
+    clusters: int
+    work: float
+    memory: int
+    least: int
+
+    def seconds(self, rate: float) -> float:
+        """Time that it takes.
+
+        Parameters
+        ----------
+        rate : float
+            Multiply-adds per second, see :func:`machine_rate`.
+
+        Returns
+        -------
+        float
+            Seconds, within a factor of about three.
+        """
+        return self.work / rate
+
+
+def estimate(
+    m: int, d: int, c: int, n_labels: int, budget: int, strategy: str = DEFAULT
+) -> Estimate:
+    """Estimate what a selection takes.
+
+    Parameters
+    ----------
+    m : int
+        Points to choose from.
+    d : int
+        Features of the model, with the intercept.
+    c : int
+        Classes among the labels; fewer than 2 if there is no model yet.
+    n_labels : int
+        Labeled points.
+    budget : int
+        Points to pick.
+    strategy : str
+        A key of ``firal.STRATEGIES``; others count as a strategy without matrices.
+
+    Returns
+    -------
+    Estimate
+        Matrices, work and memory.
+
+    Examples
+    --------
+    >>> plan = estimate(m=3000, d=769, c=20, n_labels=60, budget=20)
+    >>> plan.structure, plan.order
+    ('block-diagonal', 809)
+    >>> estimate(3000, 769, 20, 60, 20, "firal").order
+    14611
+    """
+    if c < 2 and strategy not in (DEFAULT, "random", "kmeans"):
+        strategy = "kmeans"
+    points = 8 * m * d * 3
+    if strategy == DEFAULT:
+        return _penalized(m, d, c, n_labels, budget, points)
+    if strategy in ("firal", "bait"):
+        s = d * (c - 1)
+        pool, cube = (
+            (ETAS * PER_FTRL_POOL, ETAS * budget * PER_FTRL_CUBE)
+            if strategy == "firal"
+            else (PER_POOL, 10.0)
+        )
+        work = pool * budget * m * s**2 + cube * s**3
+        return Estimate("full", s, 0, work, points + 8 * MATRICES * s**2, points + 8 * 4 * s**2)
+    work = m * d * (3 * PER_CLUSTER * budget if strategy == "kmeans" else 10 * max(c, 1))
+    return Estimate("none", 0, 0, float(work), points, points)
+
+
+def _penalized(m, d, c, n_labels, budget, points):
+    """Of the default strategy: the rules are those of ``firal.selection.penalized``."""
+    free = max(c - 1, 1)
+    clusters = min(n_labels + budget, 2 * budget, m)
+    work = PER_CLUSTER * m * d * clusters
+    if d * free <= penalized.LARGEST_FULL:
+        if (d + clusters) * free > penalized.LARGEST_SIZE:
+            clusters, work = 0, 0.0
+        s = (d + clusters) * free
+        work += PER_POOL * budget * m * s**2 + PER_CUBE * s**3
+        memory = points + 16 * m * (d + clusters)
+        return Estimate(
+            "full", s, clusters, work, memory + 8 * MATRICES * s**2, points + 8 * 4 * s**2
+        )
+    order, c = d + clusters, free + 1
+    work += PER_BLOCK_POOL * m * c * order**2 + PER_BLOCK_CUBE * c * order**3
+    blocks = 4 * 8 * c * order**2
+    memory = points + 16 * m * order + 32 * m * c
+    return Estimate("block-diagonal", order, clusters, work, memory + 2 * blocks, points + blocks)
+
+
+def machine_rate() -> float:
+    """Measure how fast this machine multiplies matrices at this moment.
+
+    Returns
+    -------
+    float
+        Multiply-adds per second: the best of three products, so that one delay does not count.
+    """
+    A = np.random.default_rng(0).normal(size=(SIDE, SIDE))
+    seconds = []
+    for _ in range(4):  # the first one warms up
+        start = time.perf_counter()
+        A @ A
+        seconds.append(time.perf_counter() - start)
+    return SIDE**3 / max(min(seconds[1:]), 1e-9)
+
+
+def total_memory() -> int | None:
+    """Memory of this machine.
+
+    Returns
+    -------
+    int or None
+        Bytes; None if the system does not say.
+    """
+    try:
+        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    except (AttributeError, ValueError, OSError):
+        return None
+
+
+def why_impossible(plan: Estimate, memory: int | None) -> str | None:
+    """Say why a selection cannot be done on this machine.
+
+    Parameters
+    ----------
+    plan : Estimate
+        What it takes.
+    memory : int, optional
+        Bytes that the machine has.
+
+    Returns
+    -------
+    str or None
+        The reason, as the beginning of a sentence; None if there is none.
+    """
+    if plan.structure == "block-diagonal" and plan.least > block_diagonal.MOST_BYTES:
+        most = size_text(block_diagonal.MOST_BYTES)
+        return f"it needs blocks of {size_text(plan.least)}, and {most} is the most"
+    if memory is not None and plan.least > memory:
+        return f"it needs {size_text(plan.least)} of memory, and this machine has " + size_text(
+            memory
+        )
+    return None
+
+
+def fewer_features(
+    make: Callable[[int], Estimate], d: int, rate: float, memory: int | None
+) -> tuple[int, Estimate] | None:
+    """Find how many principal components make a selection quick.
+
+    Parameters
+    ----------
+    make : callable
+        The estimate for a number of components.
+    d : int
+        Number of features now.
+    rate : float
+        Of the machine.
+    memory : int, optional
+        Of the machine, in bytes.
+
+    Returns
+    -------
+    tuple of int and Estimate, or None
+        The most components that take less than half of ``SLOW``; None if no number does.
+    """
+    for k in FEWER:
+        if k < d:
+            plan = make(k)
+            if plan.seconds(rate) < SLOW / 2 and why_impossible(plan, memory) is None:
+                return k, plan
+    return None
+
+
+def size_text(size: float) -> str:
+    """Write a number of bytes.
+
+    Parameters
+    ----------
+    size : float
+        Bytes.
+
+    Returns
+    -------
+    str
+        In MB or GB.
+
+    Examples
+    --------
+    >>> size_text(3.2e8), size_text(3.29e11)
+    ('320 MB', '329 GB')
+    """
+    if size < 1e9:
+        return f"{max(size / 1e6, 1):.0f} MB"
+    return f"{size / 1e9:.1f} GB" if size < 1e10 else f"{size / 1e9:.0f} GB"
+
+
+def time_text(seconds: float) -> str:
+    """Write a rough duration.
+
+    Parameters
+    ----------
+    seconds : float
+        The duration.
+
+    Returns
+    -------
+    str
+        In the unit that fits, such as "about 20 s".
+
+    Examples
+    --------
+    >>> [time_text(seconds) for seconds in (0.2, 23, 400, 9000)]
+    ['about 1 s', 'about 20 s', 'about 7 min', 'about 2 h']
+    """
+    if seconds < 1.5:
+        return "about 1 s"
+    if seconds < 90:
+        digits = seconds if seconds < 10 else 10 * round(seconds / 10)
+        return f"about {digits:.0f} s"
+    return f"about {seconds / 60:.0f} min" if seconds < 5400 else f"about {seconds / 3600:.0f} h"

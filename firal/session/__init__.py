@@ -1,0 +1,1 @@
+"""A labeling session that remembers: one folder with its settings and its history."""
