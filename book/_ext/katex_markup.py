@@ -54,8 +54,8 @@ def compact(markup, known):
             return f"<span class={SHORT[found['attributes']][0]}>"
         classes = " ".join(name for name in found["classes"].split() if name in known)
         rest = NUMBER.sub("", found["rest"]).replace(';"', '"')
-        if not classes:
-            return f"<span{rest}>"
-        return f'<span class="{classes}"{rest}>' if " " in classes else f"<span class={classes}{rest}>"
+        if " " in classes:
+            classes = f'"{classes}"'
+        return f"<span class={classes}{rest}>" if classes else f"<span{rest}>"
 
     return TAG.sub(tag, markup).replace(' xmlns="http://www.w3.org/1998/Math/MathML"', "")

@@ -15,7 +15,7 @@
 import base64
 import json
 import re
-from functools import cache, lru_cache
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from shutil import copyfile
@@ -30,7 +30,9 @@ from sphinx.util.math import get_node_equation_number
 MACRO = re.compile(r"^\\newcommand\{\\(\w+)\}(?:\[(\d)\])?\{(.*)\}\s*$", re.M)
 BARE = re.compile(r"(?:\\sqrt|[_^])\s*\\([a-zA-Z]+)")
 ANNOTATION = re.compile(r"<annotation .*?</annotation>", re.S)
-FONT = re.compile(r"url\((fonts/KaTeX_([\w-]+)\.woff2)\) format\(.woff2.\)(?:,url\([^)]*\) [^,;}]*)*")
+FONT = re.compile(
+    r"url\((fonts/KaTeX_([\w-]+)\.woff2)\) format\(.woff2.\)(?:,url\([^)]*\) [^,;}]*)*"
+)
 # Fonts of nearly every page: a part of the style sheet, so that no line moves when they arrive.
 COMMON = "Main-Regular Main-Bold Math-Italic AMS-Regular Size1-Regular Size2-Regular".split()
 WIDE = 14  # em: on a phone, a piece of a formula in the text that is wider gets smaller
@@ -65,7 +67,7 @@ def engine():
     return context, context.get("render")
 
 
-@lru_cache(maxsize=None)
+@cache
 def typeset(tex, display, macros):
     """(markup, width, width of the widest piece that stays on one line), widths in em.
 
@@ -116,8 +118,9 @@ def check_formulas(app, doctree):
     names = {name.removeprefix("\\") for name in json.loads(app.config.firal_macros)}
     for node in list(doctree.findall(lambda n: isinstance(n, nodes.math | nodes.math_block))):
         display = isinstance(node, nodes.math_block)
+        tex = display_tex(node) if display else node.astext()
         try:
-            typeset(display_tex(node) if display else node.astext(), display, app.config.firal_macros)
+            typeset(tex, display, app.config.firal_macros)
         except FormulaError as error:
             logger.warning("formula: %s", error, location=_place(app, node))
             node.replace_self(nodes.literal(node.astext(), node.astext()))

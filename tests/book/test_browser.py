@@ -93,7 +93,7 @@ LANDING = """(async () => {
     await new Promise((done) => setTimeout(done, 100));
   }
   return [tops, document.fonts.check("16px KaTeX_Main"),
-          [...document.querySelectorAll("p > .math")].every((f) => f.getBoundingClientRect().width)];
+          [...document.querySelectorAll("p > .math")].every((f) => f.getClientRects().length)];
 })()"""
 
 

@@ -122,7 +122,7 @@ def font_is_used(path, font):
 
 
 def test_formulas_are_typeset_and_speak(path):
-    """Each is HTML for the eye and MathML for a screen reader, no Tab stop, no script, no source."""
+    """Each is HTML for the eye and MathML for a screen reader, and no Tab stop."""
     html = path.read_text(encoding="utf8")
     visible = re.findall(r'<span (?:aria-hidden="true" )?class="?katex-html"?', html)
     spoken = re.findall(r'<span class="?katex-mathml"?><math', html)
