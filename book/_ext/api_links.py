@@ -36,12 +36,13 @@ def link_mentions(app, doctree, docname):
     for literal in list(doctree.findall(nodes.literal)):
         match = MENTION.fullmatch(literal.astext())
         entry = entries.get(match[1]) if match else None
-        if entry and not _inside(literal, (nodes.reference, nodes.title)):
+        if entry and not within(literal, (nodes.reference, nodes.title)):
             place = app.builder, docname, entry.docname, entry.node_id
             literal.replace_self(make_refnode(*place, literal.deepcopy(), match[1]))
 
 
-def _inside(node, kinds):
+def within(node, kinds):
+    """Whether a node is one of these kinds, or stands in one."""
     while node is not None and not isinstance(node, kinds):
         node = node.parent
     return node is not None

@@ -1,26 +1,19 @@
 """Only the icons that the pages show.
 
-The theme ships all 2,000 of Font Awesome in a script of 1.5 MB, and rules for them in its style
-sheet. Every page loads both. About 15 icons are used. The others are taken out of the copies in
-the built book.
+The theme ships all 2,000 of Font Awesome in a script of 1.5 MB, which every page loads. About 15
+icons are used. The others are taken out of the copy in the built book; light_styles.py takes out
+their rules.
 """
 
 import re
 from pathlib import Path
 
 SCRIPT = "_static/scripts/fontawesome.js"
-STYLES = "_static/styles/pydata-sphinx-theme.css"
 USED = re.compile(r"\bfa-([a-z0-9-]+)")
 # name:[width,height,[other names and codes],"code","path"], with one path or a list of two
 ICON = re.compile(
     r'(?:"([a-z0-9-]+)"|\b([a-z]\w*)):\[\d+,\d+,\[([^\]]*)\],"[0-9a-f]+",(?:"[^"]*"|\[[^\]]*\])\],?'
 )
-RULE = re.compile(r'((?:\.fa-[a-z0-9-]+:before,?)+)\{content:"[^"]*"\}')
-
-
-def without_unused_rules(styles, used):
-    """The style sheet with only those rules for icons that have a name in ``used``."""
-    return RULE.sub(lambda rule: rule[0] if used & set(USED.findall(rule[1])) else "", styles)
 
 
 def without_unused(script, used):
@@ -40,9 +33,7 @@ def lighten(app, exception):
     # the theme's own scripts add icons too
     texts = [*Path(app.outdir).rglob("*.html"), *path.parent.glob("*-theme.js")]
     used = {name for text in texts for name in USED.findall(text.read_text(encoding="utf8"))}
-    for name, keep in ((SCRIPT, without_unused), (STYLES, without_unused_rules)):
-        file = Path(app.outdir) / name
-        file.write_text(keep(file.read_text(encoding="utf8"), used), encoding="utf8")
+    path.write_text(without_unused(path.read_text(encoding="utf8"), used), encoding="utf8")
 
 
 def setup(app):

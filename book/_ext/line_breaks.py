@@ -1,10 +1,10 @@
 """Where lines end: not between a formula and its mark, but inside a name too long for a phone.
 
-MathJax makes every inline formula a box of its own, and browsers may break a line beside a box. On
-a phone a full stop would often stand alone. So the two are put into one element that stays on one
-line. The space between a number and its percent sign becomes one that does not break. Long names in
-code get the class "long", which the style sheet lets break on a phone; options such as --quiet do
-not.
+The pieces of a formula are boxes, and browsers may break a line beside a box. On a phone a full
+stop would often stand alone. So a formula and the marks around it are put into one element: the
+style sheet allows a line break inside the formula, but not beside it. The space between a number
+and its percent sign becomes one that does not break. Long names in code get the class "long", which
+the style sheet lets break on a phone; options such as --quiet do not.
 """
 
 import re
@@ -12,25 +12,42 @@ import re
 from docutils import nodes
 
 LONG = 24  # characters
-FORMULA = r'<span class="math notranslate nohighlight">\\\(.*?\\\)</span>'
-GLUED = re.compile(rf"([(“‘]*)({FORMULA})([.,;:?!)”’]*)", re.S)
+BEFORE = re.compile(r"[(“‘]+$")
+AFTER = re.compile(r"^[.,;:?!)”’]+")
 
 
-def glue(html):
-    """The page with formulas and the marks around them kept together."""
+def glue(app, doctree, docname):
+    """Formulas and the marks around them become the content of one element."""
+    if app.builder.format != "html":
+        return
+    for parent in list(doctree.findall(nodes.TextElement)):
+        if any(isinstance(child, nodes.math) for child in parent.children):
+            parent.children = glued(parent.children)
+            for child in parent.children:
+                child.parent = parent
 
-    def together(found):
-        before, formula, after = found.groups()
-        if not (before or after):
-            return formula
-        return f'<span class="glued">{before}{formula}{after}</span>'
 
-    return GLUED.sub(together, html)
-
-
-def mend(app, pagename, templatename, context, doctree):
-    if "body" in context:
-        context["body"] = glue(context["body"])
+def glued(children):
+    """The same nodes, with the marks around each formula moved into an element with it."""
+    children = list(children)
+    result = []
+    for place, child in enumerate(children):
+        if not isinstance(child, nodes.math):
+            result.append(child)
+            continue
+        before = after = ""
+        if result and isinstance(result[-1], nodes.Text) and (found := BEFORE.search(result[-1])):
+            before = found[0]
+            result[-1] = nodes.Text(result[-1][: found.start()])
+        follower = children[place + 1] if place + 1 < len(children) else None
+        if isinstance(follower, nodes.Text) and (found := AFTER.search(follower)):
+            after = found[0]
+            children[place + 1] = nodes.Text(follower[found.end() :])
+        if before or after:
+            parts = [nodes.Text(before), child, nodes.Text(after)]
+            child = nodes.inline("", "", *(part for part in parts if part != ""), classes=["glued"])
+        result.append(child)
+    return result
 
 
 def bind_percent(app, doctree, docname):
@@ -52,5 +69,5 @@ def mark_long_names(app, doctree, docname):
 def setup(app):
     app.connect("doctree-resolved", bind_percent)
     app.connect("doctree-resolved", mark_long_names)
-    app.connect("html-page-context", mend)
+    app.connect("doctree-resolved", glue)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -11,6 +11,7 @@ import sys
 from collections import Counter
 from pathlib import Path
 
+from docutils import nodes
 from generated import Generated, registry_sources
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
@@ -23,6 +24,16 @@ VERDICTS = {
     "cannot-test": "– cannot be tested",
     "unexpected": "! unexpected",
     "not reached": "· not reached yet",
+}
+HEAD = ["item", "verdict", "claim", "in the paper", "evidence"]
+ORDER = ("unexpected", "differs", "holds-corrected", "cannot-test", "not reached", "holds")
+HEADINGS = {
+    "unexpected": "Unexpected",
+    "differs": "What differs",
+    "holds-corrected": "What holds after a correction",
+    "cannot-test": "What cannot be tested",
+    "not reached": "Not reached yet",
+    "holds": "What holds as printed",
 }
 GROUPS = {
     "Statements": r"(asm|lem|thm|prop|def|cor|rem)-\d+",
@@ -94,23 +105,58 @@ def evidence(entry, records):
     return "; ".join(parts)
 
 
+def by_verdict(rows):
+    """(verdict, its rows), what differs first; within a verdict the order of the registry."""
+    for verdict in ORDER:
+        members = [row for row in rows if row[2] == verdict]
+        if members:
+            yield verdict, members
+
+
+def item(entry):
+    """What a claim is called: a statement with a link to it, a figure, or the id of a sentence."""
+    kind, _, number = entry["id"].partition("-")
+    if kind == "fig":
+        return f"Figure {number}"
+    return f"`{entry['id']}`" if kind == "txt" else f"{{prf:ref}}`{entry['id']}`"
+
+
 def table_markdown(rows):
     lines = []
-    for title, members in by_group(rows):
-        lines += [f"## {title}", "", "| id | verdict | claim | in the paper | evidence |"]
+    for verdict, members in by_verdict([row for row in rows if not ours(row[0])]):
+        lines += [
+            f"## {HEADINGS[verdict]}",
+            "",
+            "| item | verdict | claim | in the paper | evidence |",
+        ]
         lines.append("|---|---|---|---|---|")
-        for entry, records, verdict in members:
-            where = entry["where"]
-            if records and entry["id"].split("-")[0] not in ("fig", "txt"):
-                where += f"; here {{prf:ref}}`{entry['id']}`"
+        for entry, records, _ in members:
             _, _, checked = entry["claim"].partition("Checked:")  # where it is less than the claim
             title = entry["title"] + (f". *Checked:*{checked.rstrip()}" if checked else "")
             lines.append(
-                f"| `{entry['id']}` | {VERDICTS[verdict]} | {title} | {where} "
+                f"| {item(entry)} | {VERDICTS[verdict]} | {title} | {entry['where']} "
                 f"| {evidence(entry, records)} |"
             )
         lines.append("")
     return lines
+
+
+def mark_rows(app, doctree):
+    """Anchors ``score-thm-3`` for the rows, and classes for their color and the filter."""
+    tables = [table for table in doctree.findall(nodes.table) if _head(table) == HEAD]
+    found = [row for table in tables for row in table.next_node(nodes.tbody)]
+    if not found:
+        return
+    rows = [row for row in outcomes(Path(app.srcdir)) if not ours(row[0])]
+    order = [row for _, members in by_verdict(rows) for row in members]
+    for row, (entry, _, verdict) in zip(found, order, strict=True):
+        row["classes"] += ["score", f"score-{verdict.replace(' ', '-')}"]
+        row["classes"].append(f"of-{entry['id'].split('-')[0]}")
+        row[0][0].insert(0, nodes.target("", "", ids=[f"score-{entry['id']}"]))
+
+
+def _head(table):
+    return [cell.astext() for head in table.findall(nodes.thead) for cell in head[0]]
 
 
 def ours_markdown(rows):
@@ -149,4 +195,5 @@ def setup(app):
     app.add_directive("scoreboard", Scoreboard)
     app.add_directive("scoreboard-totals", ScoreboardTotals)
     app.add_directive("scoreboard-ours", ScoreboardOurs)
+    app.connect("doctree-read", mark_rows)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

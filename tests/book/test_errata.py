@@ -5,7 +5,8 @@ import re
 import pytest
 from conftest import ROOT
 
-TEXT = (ROOT / "book" / "errata.md").read_text(encoding="utf8")
+PAGES = ["errata", *(f"errata_{part}" for part in ("method", "experiments", "tools", "proofs"))]
+TEXT = "\n".join((ROOT / "book" / f"{page}.md").read_text(encoding="utf8") for page in PAGES)
 KINDS = {
     "typo",
     "gap",

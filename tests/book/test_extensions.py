@@ -1,5 +1,6 @@
 """The book's own Sphinx extensions, on a book of one page."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -15,7 +16,7 @@ execute: {execute_notebooks: "off"}
 repository: {url: "%s", branch: main}
 sphinx:
   extra_extensions: [sphinx_proof]
-  local_extensions: {offline_math: %s, repository_buttons: %s}
+  local_extensions: {katex_math: %s, line_breaks: %s, page_head: %s, repository_buttons: %s}
   config: {nitpicky: true}
 """
 
@@ -25,7 +26,7 @@ def build(folder, text, url=""):
     extensions = ROOT / "book" / "_ext"
     (folder / "book").mkdir()
     (folder / "book" / "macros.tex").write_text("\\newcommand{\\R}{\\mathbb{R}}\n")
-    (folder / "_config.yml").write_text(CONFIG % (url, extensions, extensions))
+    (folder / "_config.yml").write_text(CONFIG % (url, *[extensions] * 4))
     (folder / "_toc.yml").write_text("format: jb-book\nroot: page\n")
     (folder / "page.md").write_text("# Page\n\n" + text + "\n")
     program = str(Path(sys.executable).parent / "jupyter-book")
@@ -44,15 +45,44 @@ def test_known_mathematics_builds(tmp_path):
         " \\begin{cases} 1 & x \\ge 0 \\end{cases}\n$$\n",
     )
     assert code == 0, printed
-    assert "mathjax/tex-svg-full.js" in html
-    assert "cdn" not in html
+    assert html.count("<math") == html.count('aria-hidden="true"><span class=base') == 5
+    assert "cdn" not in html and "MathJax" not in html
+    sheet = (tmp_path / "_build" / "html" / "_static" / "katex.css").read_text()
+    assert "KaTeX_Main" in sheet and ".woff)" not in sheet and ".ttf" not in sheet
+
+
+def test_a_formula_is_typeset_wherever_it_stands(tmp_path):
+    """Title of a theorem, heading, table, caption, equation with a number and a link to it."""
+    code, printed, html = build(
+        tmp_path,
+        "## Case $x_1$\n\n:::{prf:theorem} Bound $x_2$\n:label: t\nText $x_3$.\n:::\n\n"
+        "| a |\n|---|\n| $x_4$ |\n\n:::{table} Caption $x_5$\n| b |\n|---|\n| c |\n:::\n\n"
+        "$$x_6$$ (eq-six)\n\nSee {eq}`eq-six` and {prf:ref}`t`.\n",
+    )
+    assert code == 0, printed
+    article = html[html.index("<article") : html.index("</article>")]
+    for k in range(1, 7):
+        assert f"<mn>{k}</mn>" in article
+    assert html.count("<mn>1</mn>") >= 2  # the contents of the page have it, too
+    assert re.search(r'<div[^>]*id="equation-eq-six"[^>]*><span class="eqno">\(1\)', article)
+    assert '<a class="reference internal" href="#equation-eq-six">(1)</a>' in article
+    assert "\\(" not in article and "tabindex" not in article
+
+
+def test_a_mark_stays_with_its_formula(tmp_path):
+    code, printed, html = build(tmp_path, "So ($x$), then $y$ and $z$.")
+    assert code == 0, printed
+    glued = re.findall(r'<span class="glued">(.*?)<span class="math">', html)
+    assert glued == ["(", ""]
+    assert "</span>),</span> then" in html and "</span>.</span>" in html
 
 
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        (r"$\nosuchmacro$", "unknown LaTeX command or environment 'nosuchmacro'"),
-        ("$$\n\\begin{nosuchenv} 1 \\end{nosuchenv}\n$$", "'nosuchenv'"),
+        (r"$\nosuchmacro$", r"Undefined control sequence: \nosuchmacro"),
+        ("$$\n\\begin{nosuchenv} 1 \\end{nosuchenv}\n$$", "No such environment: nosuchenv"),
+        (r"$\frac{1}{2$", "expected '}'"),
         (r"$x^2 + \sqrt\R$", r"put braces around \R here"),
         (r"$x_\R$", r"put braces around \R here"),
         ("{prf:ref}`nowhere`", "nowhere"),
@@ -64,7 +94,7 @@ def test_mistakes_stop_the_build_and_are_named(tmp_path, text, message):
     code, printed, _ = build(tmp_path, text)
     assert code != 0
     assert message in printed
-    assert "page.md" in printed
+    assert ("page.md:3" if "$" in text else "page.md") in printed
 
 
 def test_buttons_follow_the_address(tmp_path):
@@ -82,16 +112,6 @@ def test_an_empty_corner_of_a_table_is_no_header():
 
     head = '<thead><tr><th></th><th colspan="2">labels</th></tr></thead>'
     assert without_empty_headers(head) == head.replace("<th></th>", "<td></td>")
-
-
-def test_a_mark_stays_with_its_formula():
-    sys.path.insert(0, str(ROOT / "book" / "_ext"))
-    from line_breaks import glue
-
-    x, y = (rf'<span class="math notranslate nohighlight">\({t}\)</span>' for t in ("f(x)", "y"))
-    kept = '<span class="glued">{}</span>'
-    assert glue(f"<p>Let {x} and {y}.</p>") == f"<p>Let {x} and {kept.format(y + '.')}</p>"
-    assert glue(f"({x}), or {y}") == f"{kept.format('(' + x + '),')} or {y}"
 
 
 def test_a_percent_sign_stays_with_its_number():

@@ -11,6 +11,8 @@ from firal.companion import claims
 
 sys.path.insert(0, str(ROOT / "book" / "_ext"))
 from scoreboard import (  # noqa: E402
+    HEADINGS,
+    ORDER,
     VERDICTS,
     evidence,
     ours_markdown,
@@ -28,6 +30,7 @@ LABEL = re.compile(r"^:label: ((?:(?:asm|lem|thm|prop|def|cor|rem|alg)-\d+)|our-
 ERRATUM = re.compile(r"^\((err-[\w-]+)\)=$", re.M)
 CHAPTERS = {path.stem: path.read_text(encoding="utf8") for path in (ROOT / "book").glob("*.md")}
 NOTEBOOKS = {path.stem: claims.recorded(path) for path in (ROOT / "notebooks").glob("*.ipynb")}
+ERRATA = "\n".join(text for stem, text in CHAPTERS.items() if stem.startswith("errata"))
 LABELS = {label: stem for stem, text in CHAPTERS.items() for label in LABEL.findall(text)}
 # checks that are expected to pass and have no control: (claim, words), each with the reason
 WITHOUT_CONTROL = {}
@@ -55,8 +58,13 @@ def test_our_results_come_last_and_nothing_of_the_paper_rests_on_them():
 def test_totals_count_the_items_of_the_paper_only():
     rows = outcomes(ROOT)
     assert totals_markdown(rows)[-1].endswith(f"| {len(PAPER)} |")
-    table = "\n".join(table_markdown(rows))
-    assert re.findall(r"^\| `([\w-]+)` \|", table, re.M) == list(PAPER)
+    order = {verdict: k for k, verdict in enumerate(ORDER)}
+    verdicts = {entry["id"]: verdict for entry, _, verdict in rows}
+    wanted = sorted(PAPER, key=lambda name: order[verdicts[name]])  # stable: the paper's order
+    table = "\n".join(table_markdown(rows)).replace("| Figure ", "| fig-")
+    listed = re.findall(r"^\| (?:{prf:ref})?`?([a-z]+-[\w-]+)`? \| \S", table, re.M)
+    assert listed == wanted
+    assert set(order) == set(VERDICTS) == set(HEADINGS)
     assert re.findall(r"^\| {prf:ref}`([\w-]+)` \|", "\n".join(ours_markdown(rows)), re.M) == list(
         OURS
     )
@@ -147,13 +155,13 @@ def test_notebooks_record_their_own_claims_only():
 
 
 def test_errata_are_in_step():
-    written = set(ERRATUM.findall(CHAPTERS["errata"]))
+    written = set(ERRATUM.findall(ERRATA))
     named = {entry["erratum"] for entry in REGISTRY.values()} - {None}
     assert named <= written, "the registry names errata that are not on the page"
 
 
 def test_every_erratum_has_its_four_fields():
-    parts = re.split(r"^\(err-[\w-]+\)=$", CHAPTERS["errata"], flags=re.M)[1:]
+    parts = re.split(r"^\(err-[\w-]+\)=$", ERRATA, flags=re.M)[1:]
     for part in parts:
         for field in ("**Where**", "**Printed**", "**Right**", "**Evidence**"):
             assert field in part, f"{field} missing in: {part.strip().splitlines()[0]}"

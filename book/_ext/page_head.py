@@ -1,0 +1,71 @@
+"""What stands in the head of a page: a description, a card for messages, and no script for nothing.
+
+- The description of a page is its first paragraph. Search engines and messages show it.
+- Thebe, which runs cells on a server far away, is switched off: it would load from the network, and
+  its script stands twice in each page.
+- The theme starts in the mode of the reader's system; without a word it complains in the console.
+"""
+
+import re
+from html import escape
+
+from docutils import nodes
+
+LENGTH = 200  # characters of a description
+CARD = "headline.png"
+
+
+def without_thebe(app, config):
+    for listeners in app.events.listeners.values():
+        listeners[:] = [one for one in listeners if one.handler.__module__ != "sphinx_thebe"]
+    config.html_context = {**config.html_context, "default_mode": "auto"}
+
+
+def description(doctree):
+    """The first paragraph of a page as plain text, cut at the end of a word."""
+    for paragraph in doctree.findall(nodes.paragraph):
+        if isinstance(paragraph.parent, nodes.section):
+            text = re.sub(r"\s+", " ", plain(paragraph)).strip()
+            if len(text) > LENGTH:
+                text = text[:LENGTH].rsplit(" ", 1)[0].rstrip(" ,;:") + " …"
+            if len(text) > 40:
+                return text
+    return ""
+
+
+def plain(node):
+    """The text of a node; a formula is its source without the signs of TeX."""
+    if isinstance(node, nodes.math):
+        return re.sub(r"[\\{}$]", "", node.astext())
+    if not isinstance(node, nodes.Element):
+        return node.astext()
+    return "".join(map(plain, node.children))
+
+
+def add_tags(app, pagename, templatename, context, doctree):
+    context["css_files"] = [one for one in context["css_files"] if "thebe" not in str(one)]
+    if doctree is None:
+        return
+    title = re.sub(r"<[^>]*>", "", context.get("title", "")) or app.config.project
+    words = description(doctree) or app.config.html_title
+    picture = context["pathto"](f"_static/{CARD}", resource=True)
+    if app.config.html_baseurl:
+        picture = f"{app.config.html_baseurl.rstrip('/')}/_static/{CARD}"
+    tags = {
+        'name="description"': words,
+        'property="og:title"': title,
+        'property="og:description"': words,
+        'property="og:type"': "article",
+        'property="og:site_name"': app.config.project,
+        'property="og:image"': picture,
+        'name="twitter:card"': "summary_large_image",
+    }
+    context["metatags"] = context.get("metatags", "") + "".join(
+        f'\n    <meta {name} content="{escape(value)}" />' for name, value in tags.items()
+    )
+
+
+def setup(app):
+    app.connect("config-inited", without_thebe, priority=900)
+    app.connect("html-page-context", add_tags)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
