@@ -41,7 +41,7 @@ TAKEN = 500  # points of the sample, and that a pass adds; more if budget or d~ 
 FRESH = 0.2  # share of the weight that is spread over all points of a new working set
 ROUGH = 0.1  # a working set is solved to this part of the gap of the pool
 IDLE = 1e-6  # points with less than this part of the mean weight leave the working set
-PATIENCE = 10  # passes after which the working set only grows, twice as much every time
+PATIENCE = 10  # passes after which twice as many points are taken every time
 MOST_PASSES = 50
 SOUND = 1e-6  # largest relative rounding error of f in a certificate
 
@@ -77,8 +77,9 @@ def solve_on_working_set(
     Notes
     -----
     A pass costs m d~^2 / 4 multiply-adds; everything else happens on W. If the gradients on W
-    always suffice, the search ends: after ``PATIENCE`` passes W only grows, and when it is the
-    whole pool, its gap is that of the problem. The chapter *Pools of any size* has the proofs.
+    always suffice, the search ends: after ``PATIENCE`` passes W takes twice as many points every
+    time, and when it is the whole pool, its gap is that of the problem. The chapter *Pools of any
+    size* has the proofs.
     """
     m, b = problem.n_points, problem.budget
     taken = max(TAKEN, 2 * b, 2 * problem.mean_information.shape[-1])
@@ -103,7 +104,7 @@ def solve_on_working_set(
             break
         if len(history) > PATIENCE:
             taken = min(2 * taken, m)
-        rows, start = _renewed(rows, inner, a, taken, b, drop=len(history) <= PATIENCE)
+        rows, start = _renewed(rows, inner, a, taken, b)
         # 3. Solve on the working set, in the beginning only roughly.
         small = problem.restricted(rows)
         wanted = tol / 2 if len(rows) == m else max(tol / 2, ROUGH * gap)
@@ -138,12 +139,12 @@ def _weights(m, b, rows, inner):
     return z
 
 
-def _renewed(rows, inner, a, taken, b, drop):
+def _renewed(rows, inner, a, taken, b):
     """The next working set: points with weight and the largest a; weights to start from."""
     top = np.argpartition(a, a.size - taken)[a.size - taken :]
     if inner is None:
         return np.union1d(rows, top), None
-    kept = inner.z > IDLE * b / len(rows) if drop else np.ones(len(rows), dtype=bool)
+    kept = inner.z > IDLE * b / len(rows)
     both = np.union1d(rows[kept], top)
     start = np.full(len(both), FRESH * b / len(both))
     start[np.searchsorted(both, rows[kept])] += (1 - FRESH) * inner.z[kept]
