@@ -76,10 +76,10 @@ def growth(sizes, simulated):
 def main(quick=False, write=False):
     rows = growth(RUN[:2] if quick else RUN, () if quick else SIMULATED)
     shown = [
-        (f"m = {r['m']:.0e}, {r['passes']} passes", f"{r['pass_seconds']:.1f} s in passes", "", None)
+        (f"m = {r['m']:.0e}, {r['passes']} passes", f"{r['pass_seconds']:.1f} s", None, None)
         for r in rows
     ]
-    show("growth of a selection from a file, CPU seconds of one thread", shown)
+    show("growth of a selection from a file, CPU seconds of the passes, one thread", shown)
     if write:
         path = Path(__file__).with_name("homes.csv")
         with open(path, "w", newline="", encoding="utf8") as file:

@@ -99,22 +99,27 @@ def test_pages_of_a_file_are_given_back(tmp_path):
     X[:, 0] = np.arange(2**20)
     np.save(tmp_path / "x.npy", X)
     code = f"""
-import numpy as np, pathlib
-from firal.engine.homes import as_home
+import numpy as np
+from firal.engine import homes
+from firal.engine.homes import as_block, as_home
 def resident():
     fields = dict(line.split(":", 1) for line in open("/proc/self/status"))
     return int(fields["RssFile"].split()[0])
 home = as_home({str(tmp_path / "x.npy")!r})
 before = resident()
 seen = home.reduce(lambda start, block: [resident()], lambda a, b: a + b)
-print(max(seen) - before, len(seen))
+peaks = []
+homes.as_block = lambda rows: (peaks.append(resident()), as_block(rows))[1]
+home.rows(np.random.default_rng(0).permutation(2**20)[:20_000])
+print(max(seen) - before, len(seen), max(peaks) - before, len(peaks))
 """
     if not Path("/proc/self/status").exists():
         pytest.skip("needs Linux")
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
     assert run.returncode == 0, run.stderr
-    most, blocks = map(int, run.stdout.split())
+    most, blocks, gathered, chunks = map(int, run.stdout.split())
     assert blocks == 16 and most < 40_000  # kB; the file has 65,536
+    assert chunks == 2500 and gathered < 40_000  # scattered rows map the pages around them
 
 
 SLOW_PASS = """
