@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from firal.engine import passes
 from firal.engine.homes import ArrayHome, as_home
-from firal.engine.passes import block_rows
+from firal.engine.passes import as_block, block_rows
 
 pytest.importorskip("dask")
 pytest.importorskip("pyarrow")
@@ -78,6 +78,16 @@ def test_blocks_are_float64_and_reported(monkeypatch, tmp_path):
         assert kinds == [np.dtype(float)] * 3, name
         home.reduce(gram, joined, lambda *call: calls.append(call))
         assert calls[-1] == (3, 3), name
+
+
+def test_blocks_are_aligned():
+    memory = np.zeros(8 * 12 + 3, dtype=np.uint8)
+    rows = memory[3 : 3 + 8 * 12].view(np.float64).reshape(6, 2)  # as from a network
+    assert not rows.flags.aligned and as_block(rows).flags.aligned
+    for block in (rows, np.asfortranarray(rows), rows.astype(">f4"), rows[::2]):
+        found = as_block(block)
+        assert found.flags.aligned and found.flags.c_contiguous and found.dtype == float
+        assert found.dtype.isnative and np.array_equal(found, block)
 
 
 def test_block_rows():
