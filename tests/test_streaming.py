@@ -10,6 +10,7 @@ from firal.engine import passes
 from firal.engine.homes import as_home
 from firal.engine.pool import FeaturePool
 from firal.engine.scaling import feature_map
+from firal.selection import penalized
 from firal.strategies import entropy, kmeans, var_ratios
 from firal.streaming import largest_points, nearest_points
 
@@ -46,6 +47,17 @@ def test_picks_are_those_of_the_array(strategy, labeled, small_blocks):
         np.testing.assert_allclose(found.selection.objective, expected.selection.objective)
         free = np.setdiff1d(np.arange(N), sorted(y or ()))
         assert np.array_equal(free[found.selection.indices], found.rows)
+
+
+@pytest.mark.parametrize("labeled", [True, False])
+def test_picks_with_block_diagonal_information(labeled, small_blocks, monkeypatch):
+    monkeypatch.setattr(penalized, "LARGEST_FULL", 5)
+    X, y = table()
+    y = y if labeled else None
+    expected, found = (firal.next_batch(one, y, B) for one in (X, as_home(X)))
+    assert found.rows.tolist() == expected.rows.tolist()
+    np.testing.assert_allclose(found.selection.objective, expected.selection.objective)
+    np.testing.assert_allclose(found.selection.lambda_min, expected.selection.lambda_min)
 
 
 @pytest.mark.parametrize("strategy", firal.STRATEGIES)

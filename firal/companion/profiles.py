@@ -36,6 +36,7 @@ INPUTS = {
         "notebooks/data/halves.json",
     ),
     "t16": ("benchmarks/cost.csv",),
+    "u03": ("benchmarks/homes.csv",),
 }
 
 # knob -> (smoke, book, paper)
@@ -306,6 +307,11 @@ SIZES = {
         "seed": (0, 0, 0),
         "trials": (3, 20, 100),
         "rounds": (2, 4, 6),
+    },
+    "u03": {
+        "seed": (0, 0, 0),
+        "points": (3000, 20_000, 1_000_000),
+        "sizes": ((500, 3000), (1000, 10_000, 100_000), (1000, 10_000, 100_000, 1_000_000)),
     },
 }
 

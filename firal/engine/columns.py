@@ -51,7 +51,11 @@ def check_map(standardize: bool, robust: bool, pca: int | None, intercept: bool,
 
     Parameters
     ----------
-    standardize, robust, pca, intercept
+    standardize, robust : bool
+        As in ``model_features``.
+    pca : int or None
+        As in ``model_features``.
+    intercept : bool
         As in ``model_features``.
     d : int
         Number of columns.

@@ -17,6 +17,8 @@ import numpy as np
 from firal.engine.columns import as_numbers
 from firal.engine.passes import Home, Loader, ThreadedHome, as_block
 
+GATHERED = 8  # scattered rows of a file that are read before their pages, perhaps huge, go back
+
 
 class ArrayHome(ThreadedHome):
     """An array in memory, or a memory-mapped file.
@@ -48,7 +50,14 @@ class ArrayHome(ThreadedHome):
         np.ndarray of shape (k, d)
             The rows, float64.
         """
-        return self._taken(indices)
+        if self._mapped is None:
+            return as_block(self.array[indices])
+        # every row maps the pages around it too, so they are given back in between
+        out = np.empty((len(indices), self.shape[1]))
+        for start in range(0, len(indices), GATHERED):
+            some = slice(start, start + GATHERED)
+            out[some] = self._taken(indices[some])
+        return out
 
     def loaders(self) -> Iterator[Loader]:
         """As in :class:`ThreadedHome`.

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from firal.engine import passes
 from firal.engine.homes import ArrayHome, as_home
-from firal.engine.passes import block_rows
+from firal.engine.passes import as_block, block_rows
 
 pytest.importorskip("dask")
 pytest.importorskip("pyarrow")
@@ -80,6 +80,16 @@ def test_blocks_are_float64_and_reported(monkeypatch, tmp_path):
         assert calls[-1] == (3, 3), name
 
 
+def test_blocks_are_aligned():
+    memory = np.zeros(8 * 12 + 3, dtype=np.uint8)
+    rows = memory[3 : 3 + 8 * 12].view(np.float64).reshape(6, 2)  # as from a network
+    assert not rows.flags.aligned and as_block(rows).flags.aligned
+    for block in (rows, np.asfortranarray(rows), rows.astype(">f4"), rows[::2]):
+        found = as_block(block)
+        assert found.flags.aligned and found.flags.c_contiguous and found.dtype == float
+        assert found.dtype.isnative and np.array_equal(found, block)
+
+
 def test_block_rows():
     assert block_rows(1) == passes.BLOCK_BYTES // 8
     assert block_rows(10**9) == 1
@@ -99,22 +109,27 @@ def test_pages_of_a_file_are_given_back(tmp_path):
     X[:, 0] = np.arange(2**20)
     np.save(tmp_path / "x.npy", X)
     code = f"""
-import numpy as np, pathlib
-from firal.engine.homes import as_home
+import numpy as np
+from firal.engine import homes
+from firal.engine.homes import as_block, as_home
 def resident():
     fields = dict(line.split(":", 1) for line in open("/proc/self/status"))
     return int(fields["RssFile"].split()[0])
 home = as_home({str(tmp_path / "x.npy")!r})
 before = resident()
 seen = home.reduce(lambda start, block: [resident()], lambda a, b: a + b)
-print(max(seen) - before, len(seen))
+peaks = []
+homes.as_block = lambda rows: (peaks.append(resident()), as_block(rows))[1]
+home.rows(np.random.default_rng(0).permutation(2**20)[:20_000])
+print(max(seen) - before, len(seen), max(peaks) - before, len(peaks))
 """
     if not Path("/proc/self/status").exists():
         pytest.skip("needs Linux")
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
     assert run.returncode == 0, run.stderr
-    most, blocks = map(int, run.stdout.split())
+    most, blocks, gathered, chunks = map(int, run.stdout.split())
     assert blocks == 16 and most < 40_000  # kB; the file has 65,536
+    assert chunks == 2500 and gathered < 40_000  # scattered rows map the pages around them
 
 
 SLOW_PASS = """
