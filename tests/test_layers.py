@@ -18,7 +18,7 @@ LAYERS = (
     {"selection"},
     {"strategies"},
     {"pipeline"},
-    {"estimate"},
+    {"estimate", "learner"},
     {"trial"},
     {"loop"},
     {"theory"},
