@@ -16,6 +16,7 @@ from firal.data.datasets import Pool, load_pool
 from firal.data.embedding import spectral_embedding
 from firal.information.fisher import fir, information, rho, sigma
 from firal.information.risk import excess_risk
+from firal.learner import ActiveLearner
 from firal.loop import active_learning
 from firal.model.fitting import Fit, fit
 from firal.model.from_sklearn import theta_from_sklearn
@@ -31,6 +32,7 @@ __version__ = "0.2.0"
 
 __all__ = [
     "STRATEGIES",
+    "ActiveLearner",
     "Batch",
     "Fit",
     "Pool",

@@ -42,6 +42,7 @@ COMMANDS = {
     "next": cli_session.pick,
     "label": cli_session.label,
     "status": cli_session.status,
+    "report": cli_session.report_page,
     "export": cli_session.export,
 }
 

@@ -138,13 +138,17 @@ def _add_session(commands, layout):
     )
     add_classes(label.add_argument)
     commands.add_parser("status", help="where a session stands")
+    page = commands.add_parser("report", help="write a page about a session: why these points")
+    page.add_argument(
+        "--output", type=Path, metavar="FILE", help="default: report.html in the session's folder"
+    )
     export = commands.add_parser("export", help="write the labels of a session")
     export.add_argument("output", type=output, metavar="FILE", help=f"{' '.join(WRITTEN)}; or -")
     export.add_argument(
         "--tasks", action="store_true", help="the pending points as tasks of Label Studio (.json)"
     )
     export.add_argument("--overwrite", action="store_true", help="replace an existing file")
-    for name in ("init", "next", "label", "status", "export"):
+    for name in ("init", "next", "label", "status", "report", "export"):
         command = commands.choices[name]
         command.add_argument(
             "--session", type=Path, default=FOLDER, metavar="FOLDER", help=f"default: {FOLDER}"

@@ -1,4 +1,4 @@
-"""The commands of a session: init, next, label, status, export.
+"""The commands of a session: init, next, label, status, report, export.
 
 All of them read and write one folder; :class:`firal.session.session.Session` does the work.
 """
@@ -18,7 +18,9 @@ from firal.data.classes import rename, table_of_classes
 from firal.data.columns import listed_features
 from firal.data.labels import merge, read_answers
 from firal.data.output import check_suffix, replace_file, table_bytes
+from firal.session.evaluation import advice, learning_curve, wilson
 from firal.session.label_studio import read_answers_of_tasks, tasks
+from firal.session.report import report
 from firal.session.session import Session
 
 HELD_OUT = 50  # points that are proposed
@@ -170,7 +172,33 @@ def status(options: argparse.Namespace, ticker: Ticker) -> None:
             f"{number:>5}  {batch.strategy:<12}  {len(batch.rows):>6}  {len(known):>7}  "
             f"{skipped:>7}  {left:>7}  {', '.join(new)}".rstrip()
         )
+    if state.training and len(session.rounds) > 1:
+        ticker("fitting the model of every round")
+        curve = learning_curve(session)
+        if curve and curve[-1].tested:
+            low, high = wilson(curve[-1].right, curve[-1].tested)
+            share = curve[-1].right / curve[-1].tested
+            lines += ["", f"accuracy on held-out points: {share:.2f} ({low:.2f} to {high:.2f})"]
+        lines += ["", advice(curve)]
     sys.stdout.write("\n".join(lines) + "\n")
+
+
+def report_page(options: argparse.Namespace, ticker: Ticker) -> None:
+    """``firal report``: write the page about the session.
+
+    Parameters
+    ----------
+    options : argparse.Namespace
+        Of the command.
+    ticker : Ticker
+        Where to report progress.
+    """
+    ticker("reading the session")
+    session = Session(options.session)
+    path = options.output or session.folder / "report.html"
+    ticker("making the page")
+    replace_file(path, report(session).encode())
+    log.info(f"{path} written: open it in a browser")
 
 
 def export(options: argparse.Namespace, ticker: Ticker) -> None:

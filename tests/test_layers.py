@@ -20,7 +20,7 @@ LAYERS = (
     {"streaming"},
     {"picking"},
     {"pipeline"},
-    {"estimate"},
+    {"estimate", "learner"},
     {"trial"},
     {"loop"},
     {"theory"},
