@@ -52,9 +52,10 @@ def test_the_changelog_begins_with_this_version_and_names_what_exists():
 
 
 def test_requirements_are_pinned_exactly():
-    lines = (ROOT / "requirements.txt").read_text(encoding="utf8").splitlines()
-    pins = [line for line in lines if line and not line.startswith("#")]
-    assert pins and all(re.fullmatch(r"[\w.-]+==[\w.]+", pin) for pin in pins)
+    for name in ("requirements.txt", "requirements-data.txt"):
+        lines = (ROOT / name).read_text(encoding="utf8").splitlines()
+        pins = [line for line in lines if line and not line.startswith("#")]
+        assert pins and all(re.fullmatch(r"[\w.-]+==[\w.]+", pin) for pin in pins)
 
 
 def test_the_two_commands_are_on_the_first_screen_of_the_readme():

@@ -149,10 +149,13 @@ def mark_rows(app, doctree):
         return
     rows = [row for row in outcomes(Path(app.srcdir)) if not ours(row[0])]
     order = [row for _, members in by_verdict(rows) for row in members]
+    labels, page = app.env.get_domain("std").labels, app.env.docname
     for row, (entry, _, verdict) in zip(found, order, strict=True):
         row["classes"] += ["score", f"score-{verdict.replace(' ', '-')}"]
         row["classes"].append(f"of-{entry['id'].split('-')[0]}")
-        row[0][0].insert(0, nodes.target("", "", ids=[f"score-{entry['id']}"]))
+        anchor = f"score-{entry['id']}"
+        row[0][0].insert(0, nodes.target("", "", ids=[anchor]))
+        labels[anchor] = (page, anchor, entry["title"])
 
 
 def _head(table):
@@ -184,6 +187,20 @@ class ScoreboardTotals(Generated):
         return totals_markdown(outcomes(root))
 
 
+def differs_markdown(rows):
+    """One line per claim that differs: its name, and links to its verdict and its erratum."""
+    found = [entry for entry, _, verdict in rows if verdict == "differs" and not ours(entry)]
+    links = "({{ref}}`verdict <score-{id}>`, [erratum](#{erratum}))"
+    return [f"- {entry['title']} {links.format(**entry)}" for entry in found]
+
+
+class ScoreboardDiffers(Generated):
+    sources = staticmethod(registry_sources)
+
+    def markdown(self, root):
+        return differs_markdown(outcomes(root))
+
+
 class ScoreboardOurs(Generated):
     sources = staticmethod(registry_sources)
 
@@ -195,5 +212,6 @@ def setup(app):
     app.add_directive("scoreboard", Scoreboard)
     app.add_directive("scoreboard-totals", ScoreboardTotals)
     app.add_directive("scoreboard-ours", ScoreboardOurs)
+    app.add_directive("scoreboard-differs", ScoreboardDiffers)
     app.connect("doctree-read", mark_rows)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -13,7 +13,7 @@ HTML = ROOT / "_build" / "html"
 PAGES = sorted(p for d in ("book", "notebooks") for p in (HTML / d).glob("**/*.html"))
 LISTINGS = sorted((HTML / "_modules").glob("**/*.html"))  # source code
 LIMIT = 2_000_000  # bytes of a page with all it loads
-OVER = {"guarantee"}  # pages that wait to be split
+OVER = set()  # pages that wait to be split
 
 
 class Page(HTMLParser):

@@ -16,7 +16,8 @@ from conftest import ROOT
 NOTATION = (ROOT / "book" / "notation.md").read_text(encoding="utf8")
 CHAPTERS = (
     "setting logistic concordance probability bounded_domain constants excess_risk objective "
-    "relaxation sparsification guarantee small_budgets end_to_end penalized cost synthetic real_data"
+    "relaxation sparsification guarantee small_budgets end_to_end penalized cost synthetic "
+    "real_data"
 ).split()
 OTHER_ALPHABETS = r"\\(?:mathbf|mathcal|mathbb|mathrm|operatorname|text)\s*(?:\{[^{}]*\}|\w)"
 DEFINING = re.compile(

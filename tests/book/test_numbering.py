@@ -118,7 +118,7 @@ def test_links_say_what_they_lead_to():
         for href, text in parsed(path).links:
             label = href.rsplit("#")[-1].removeprefix("score-")
             found = re.fullmatch(r"(\w+) (\d+)", text)
-            if found and found[1] in KINDS:
+            if found and found[1] in KINDS and not label.startswith("err-"):
                 checked += 1
                 if f"{KINDS[found[1]]}-{found[2]}" != label:
                     wrong.append((path.stem, text, href))

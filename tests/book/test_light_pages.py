@@ -1,0 +1,108 @@
+"""What makes the pages light: no unused rules, small pictures, short markup, folded proofs."""
+
+import io
+import re
+import sys
+from types import SimpleNamespace
+
+import numpy as np
+from conftest import ROOT
+from docutils import nodes
+from PIL import Image
+
+sys.path.insert(0, str(ROOT / "book" / "_ext"))
+from fold_proofs import fold, lines  # noqa: E402
+from katex_markup import SHORT, compact, named, rules  # noqa: E402
+from katex_math import FormulaError, known_classes, typeset  # noqa: E402
+from light_pictures import lighter  # noqa: E402
+from light_styles import without_unused  # noqa: E402
+from page_head import description  # noqa: E402
+from sphinx_proof.nodes import proof_node  # noqa: E402
+
+
+def test_rules_for_classes_that_are_not_there_go():
+    css = "@import 'a';/* .x */.used{a:b}.used .gone,p{c:d}.gone{e:f}@media x{.gone{g:h}.used{i:j}}"
+    css += "@media y{.gone{k:l}}.used:not(.gone){m:n}@font-face{o:p}"
+    assert without_unused(css, {"used"}) == (
+        "@import 'a';.used{a:b}p{c:d}@media x{.used{i:j}}.used:not(.gone){m:n}@font-face{o:p}"
+    )
+
+
+def png(pixels):
+    target = io.BytesIO()
+    Image.fromarray(pixels).save(target, "PNG")
+    return target.getvalue()
+
+
+def test_a_plot_gets_a_palette_and_a_photograph_does_not():
+    rng = np.random.default_rng(0)
+    plot = rng.integers(0, 256, (40, 3), dtype=np.uint8)[rng.integers(0, 40, (100, 100))]
+    light = lighter(png(plot))
+    assert len(light) < len(png(plot)) and Image.open(io.BytesIO(light)).mode == "P"
+    change = np.asarray(Image.open(io.BytesIO(light)).convert("RGB"), float) - plot
+    assert np.abs(change).mean() < 1.5
+    noise = rng.integers(0, 256, (100, 100, 3), dtype=np.uint8)
+    assert lighter(png(noise)) == png(noise)
+    assert lighter(light) == light
+
+
+def test_the_short_markup_has_the_same_text_and_only_known_classes():
+    long = r'<span class="mord mathnormal" style="margin-right:0.05em;">x</span>'
+    assert compact(long, {"mathnormal"}) == (
+        '<span class=mathnormal style="margin-right:.05em">x</span>'
+    )
+    assert compact('<span class="mord">2</span>', set()) == "<span>2</span>"
+    markup, width, widest = typeset(r"\frac{a+1}{2}=b_i", False, "{}")
+    found = re.findall(r'class=(?:"([^"]*)"|([\w-]+))', markup)
+    classes = {name for quoted, bare in found for name in (quoted or bare).split()}
+    assert classes <= known_classes() | named(rules()) | {"katex-mathml"}
+    assert 3 < width < 5 and widest < width
+    assert {name for name, _ in SHORT.values()} == named(rules()) - {"katex"}
+
+
+def test_wider_formulas_are_known_to_be_wider():
+    widths = [typeset("+".join("x" * n), True, "{}")[1] for n in (1, 2, 10)]
+    assert widths[0] < widths[1] < widths[2] / 3
+    small, large = (typeset(tex, True, "{}")[1] for tex in ("x^{abc}", "xabc"))
+    assert small < large
+    try:
+        typeset(r"\frac{1", True, "{}")
+    except FormulaError as error:
+        assert "expected" in str(error)
+    else:
+        raise AssertionError("a broken formula passed")
+
+
+def a_proof(paragraphs):
+    proof = proof_node("", *(nodes.paragraph("", "word " * 38) for _ in range(paragraphs)))
+    return nodes.section("", nodes.paragraph("", "before"), proof, nodes.paragraph("", "after"))
+
+
+def test_long_proofs_are_folded_on_the_web_only():
+    web = SimpleNamespace(builder=SimpleNamespace(format="html"))
+    page, short = a_proof(10), a_proof(2)
+    assert lines(page[1]) > 18 > lines(short[1])
+    for section in (page, short):
+        fold(web, section, "page")
+    assert [type(node).__name__ for node in page] == [
+        "paragraph",
+        "raw",
+        "proof_node",
+        "raw",
+        "paragraph",
+    ]
+    assert "<summary>Proof, about" in page[1].astext() and page[3].astext() == "</details>"
+    assert len(short) == 3
+    pdf = SimpleNamespace(builder=SimpleNamespace(format="latex"))
+    page = a_proof(10)
+    fold(pdf, page, "page")
+    assert len(page) == 3
+
+
+def test_a_page_is_described_by_its_first_paragraph():
+    formula = nodes.math("", r"\lambda_{\min}")
+    text = nodes.paragraph("", "How large is ", formula, nodes.Text(" when there are few labels?"))
+    page = nodes.section("", nodes.title("", "Title"), nodes.paragraph("", "Short."), text)
+    assert description(page) == "How large is lambda_min when there are few labels?"
+    words = description(nodes.section("", nodes.paragraph("", "many words " * 50)))
+    assert len(words) <= 202 and words.endswith("words …")
