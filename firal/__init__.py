@@ -16,7 +16,6 @@ from firal.data.datasets import Pool, load_pool
 from firal.data.embedding import spectral_embedding
 from firal.information.fisher import fir, information, rho, sigma
 from firal.information.risk import excess_risk
-from firal.learner import ActiveLearner
 from firal.loop import active_learning
 from firal.model.fitting import Fit, fit
 from firal.model.from_sklearn import theta_from_sklearn
@@ -58,3 +57,12 @@ __all__ = [
     "spectral_embedding",
     "theta_from_sklearn",
 ]
+
+
+def __getattr__(name):
+    """The estimator, when it is asked for: scikit-learn's base class may load pandas."""
+    if name == "ActiveLearner":
+        from firal.learner import ActiveLearner
+
+        return ActiveLearner
+    raise AttributeError(f"module 'firal' has no attribute {name!r}")

@@ -61,8 +61,8 @@ class Ticker:
     """
 
     def __init__(self, stream: TextIO, shown: bool = True, terminal: bool | None = None) -> None:
-        self.stream, self.shown = stream, shown
-        self.terminal = stream.isatty() if terminal is None else terminal
+        self.stream, self.shown = stream, shown and stream is not None
+        self.terminal = self.shown and stream.isatty() if terminal is None else terminal
         self.began = self.stage_began = time.monotonic()
         self.stage, self.done, self.total, self.width = "starting", 0, 0, 0
         self.end = threading.Event()
