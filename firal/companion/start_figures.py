@@ -18,6 +18,8 @@ BESIDE = {
     "firal-ridge": ("penalized, from $S_0$", *PENALIZED),
     FROM_NOTHING: ("penalized, from nothing", "#000000", "X"),
     "default": ("default", *PENALIZED),
+    "default-s0": ("default, from $S_0$", *PENALIZED),
+    "default-0": ("default, from nothing", "#000000", "X"),
     "random-0": ("Random, no S0", "#B0B0B0", "o"),
 }
 
