@@ -189,7 +189,7 @@ def sparsify(
         factorize=True,
     )
     with one_thread():
-        small, z, rows = (problem, z, None)
+        small, rows = problem, None
         if candidates == "support":
             small, z, rows = on_support(problem, z, replace)
         watch = spread(watch, rows, problem.n_points)

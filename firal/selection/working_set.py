@@ -37,7 +37,8 @@ from firal.selection.problem import Problem
 from firal.selection.solver import Relaxation, nearest_to_weight, solve
 
 FROM = 2000  # pools of fewer points are solved as a whole
-TAKEN = 500  # points of the sample, and that a pass adds; more if budget or d~ are large
+TAKEN = 500  # points of the sample, and that a pass adds; more if budget, d~ or the pool are large
+SHARE, MOST_TAKEN = 500, 5000  # one of SHARE points of a large pool, but not more than that
 FRESH = 0.2  # share of the weight that is spread over all points of a new working set
 ROUGH = 0.1  # a working set is solved to this part of the gap of the pool
 IDLE = 1e-6  # points with less than this part of the mean weight leave the working set
@@ -82,7 +83,7 @@ def solve_on_working_set(
     size* has the proofs.
     """
     m, b = problem.n_points, problem.budget
-    taken = max(TAKEN, 2 * b, 2 * problem.mean_information.shape[-1])
+    taken = max(TAKEN, min(m // SHARE, MOST_TAKEN), 2 * b, 2 * len(problem.mean_information[-1]))
     if m <= max(FROM, 4 * taken):
         whole = problem.restricted(np.arange(m))
         return solve(whole, capped, "multiplicative", tol, max_iter, report)
