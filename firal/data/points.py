@@ -63,6 +63,8 @@ def read_points(
     unlabeled: Iterable[str] = (),
     renamed: Mapping[str, str | None] | None = None,
     show: str | None = None,
+    one_hot: Sequence[str] = (),
+    impute: bool = False,
 ) -> Points:
     """Read a pool: a table of features, and labels in it or beside it.
 
@@ -86,6 +88,10 @@ def read_points(
         From a label to the one to use in its place.
     show : str, optional
         Column with what an annotator sees: a text, or the path of a picture.
+    one_hot : sequence of str
+        Columns of categories, each of which becomes a feature of zeros and ones.
+    impute : bool
+        Whether missing numbers become the median of their column.
 
     Returns
     -------
@@ -103,7 +109,7 @@ def read_points(
     if len(columns) == 2 and columns[0] == columns[1]:
         raise ValueError(f"the label column and the id column must differ, got {columns[0]!r}")
     texts = [] if show is None else [show]
-    table = read_table(path, columns, ignore, header, confirmed, texts)
+    table = read_table(path, columns, ignore, header, confirmed, texts, one_hot, impute)
     n, ids = len(table.features), table.found.get(id_column)
     if ids is not None:
         check_ids(ids, id_column)
