@@ -533,11 +533,13 @@ def test_random_differs_from_round_to_round(folder, capsys):
         options = ("--labeled", "all.csv") if k else ()
         rows = run(capsys, "features.npy", *options, "--budget", 10, "--strategy", "random")[1]
         free = np.setdiff1d(np.arange(178), seen)
-        places = np.searchsorted(free, rows)
+        places = np.sort(np.searchsorted(free, rows)) / len(free)  # as shares of the pool
         lines += [f"{row},{NAMES[row]}" for row in rows]
         seen += rows
         if k:
-            assert set(places) != set(before)
+            assert (
+                np.abs(places - before).max() > 0.05
+            )  # one seed: the same shares but for rounding
         before = places
     assert len(set(seen)) == 60
 
