@@ -32,6 +32,8 @@ REMEDIES = {
     "feature": "--feature",
     "id_column": "--id-column",
     "label_column": "--label-column",
+    "one_hot": "--one-hot",
+    "impute": "--impute",
     "map": "--map OLD=NEW",
     "unlabeled": "--unlabeled",
     "class": "--class",

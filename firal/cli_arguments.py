@@ -37,6 +37,9 @@ def add_reading(parser: argparse.ArgumentParser) -> None:
     repeated(add, "--ignore", "NAME", "a column that is not a feature")
     what = "a column that is a feature although it looks like a label or an id"
     repeated(add, "--feature", "NAME", what)
+    what = "a column of categories, each of which becomes a feature of zeros and ones"
+    repeated(add, "--one-hot", "NAME", what)
+    add("--impute", action="store_true", help="missing numbers become the median of their column")
     add(
         "--header",
         action=argparse.BooleanOptionalAction,

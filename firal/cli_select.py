@@ -104,6 +104,8 @@ def reading(options: argparse.Namespace) -> dict[str, Any]:
         "header": options.header,
         "unlabeled": options.unlabeled,
         "renamed": dict(options.map),
+        "one_hot": options.one_hot,
+        "impute": options.impute,
     }
 
 

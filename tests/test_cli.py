@@ -467,14 +467,15 @@ def test_a_thread_shows_it(monkeypatch, terminal):
     monkeypatch.setattr(cli_progress, "FIRST", 0.01)
     monkeypatch.setattr(cli_progress, "REFRESH", 0.01)
     stream = io.StringIO()
-    with cli_progress.Ticker(stream, terminal=terminal) as ticker:
-        ticker("one long product")
+    ticker = cli_progress.Ticker(stream, terminal=terminal)
+    ticker("one long product")
+    with ticker:
         time.sleep(0.2)  # nobody reports anything
     text = stream.getvalue()
     if terminal:
         assert text.count("\r") > 3 and text.endswith("\r") and "\n" not in text
     else:
-        assert text == "firal: one long product, 0 s so far\n"
+        assert re.fullmatch(r"firal: one long product, \d s so far\n", text)
 
 
 def test_it_is_said_before_what_will_happen(folder, capsys):
@@ -532,11 +533,13 @@ def test_random_differs_from_round_to_round(folder, capsys):
         options = ("--labeled", "all.csv") if k else ()
         rows = run(capsys, "features.npy", *options, "--budget", 10, "--strategy", "random")[1]
         free = np.setdiff1d(np.arange(178), seen)
-        places = np.searchsorted(free, rows)
+        places = np.sort(np.searchsorted(free, rows)) / len(free)  # as shares of the pool
         lines += [f"{row},{NAMES[row]}" for row in rows]
         seen += rows
         if k:
-            assert set(places) != set(before)
+            assert (
+                np.abs(places - before).max() > 0.05
+            )  # one seed: the same shares but for rounding
         before = places
     assert len(set(seen)) == 60
 

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import numpy as np
 
-from firal.common.text import as_text
 from firal.data.cells import Cells, TableError, is_number, listed
+from firal.data.encoding import indicators, is_missing, with_medians
 
 # what pandas makes of an index: in a .csv, in a .csv that it read and wrote again, in a .parquet
 INDEX_NAMES = ("", "Unnamed: 0", "__index_level_0__")
@@ -24,7 +24,6 @@ LABEL = re.compile(rf"(?:{LABEL_NAMES})", re.IGNORECASE)
 ID = re.compile(rf"(?:(?i:{ID_NAMES})|.*[a-z](?:ID|Id)|(?i:.*[_ .-]id|id[_ .-].*))")
 SHORTEST_COUNT = 5  # fewer rows than this may be 1, 2, 3 by chance
 YES_NO = {"true": 1.0, "false": 0.0}
-MISSING = {"", "na", "n/a", "#n/a", "null", "none", "nan", "-", "?"}
 MOST = 5  # columns that an error shows
 
 
@@ -111,7 +110,14 @@ def refuse_doubtful(
         )
 
 
-def as_features(cells: Cells, names: Sequence[str], guessed: bool, path: Path) -> np.ndarray:
+def as_features(
+    cells: Cells,
+    names: Sequence[str],
+    guessed: bool,
+    path: Path,
+    one_hot: Sequence[str] = (),
+    impute: bool = False,
+) -> tuple[np.ndarray, list[str]]:
     """Make numbers of the named columns.
 
     Parameters
@@ -124,27 +130,43 @@ def as_features(cells: Cells, names: Sequence[str], guessed: bool, path: Path) -
         Whether a first line of points is only a guess.
     path : Path
         The file, for the message.
+    one_hot : sequence of str
+        Columns of categories, each of which becomes a column of zeros and ones.
+    impute : bool
+        Whether missing numbers become the median of their column.
 
     Returns
     -------
-    np.ndarray of shape (n, d)
+    features : np.ndarray of shape (n, d)
         True and False become 1 and 0.
+    names : list of str
+        Names of the d features.
 
     Raises
     ------
     TableError
         If a column holds something else: all such columns are named, with the first bad cell.
     """
-    columns, bad = [], {}
+    columns, made, bad = [], [], {}
     for name in names:
         column = cells.columns[cells.names.index(name)]
+        if name in one_hot:
+            categories, values = indicators(name, column)
+            made += categories
+            columns += list(values.T)
+            continue
+        if impute:
+            column = [np.nan if is_missing(cell) else cell for cell in column]
         numbers = _numbers(column)
+        if impute and numbers is not None:
+            numbers = with_medians(numbers, name)
+        made.append(name)
         columns.append(numbers)
         if numbers is None:
             bad[name] = next(k for k, cell in enumerate(column) if _number(cell) is None)
     if bad:
         raise _not_numbers(cells, bad, guessed, path)
-    return np.column_stack(columns)
+    return np.column_stack(columns), made
 
 
 def _numbers(column):
@@ -173,12 +195,15 @@ def _not_numbers(cells: Cells, bad: Mapping[str, int], guessed, path):
     what = f"column {next(iter(bad))!r}" if one else f"{len(bad)} columns"
     message = f"{what} of {path.name} must hold numbers, got "
     message += reasons[0].partition(": ")[2] if one else "; ".join(reasons[:MOST]) + _more(reasons)
-    remedies = ("label_column", "id_column", "ignore")
+    remedies = ("label_column", "id_column", "ignore", "one_hot", "impute")
     message += ": "
     if guessed and 0 in bad.values():
         message += "pass header=True if the first line is a header; otherwise "
         remedies = ("header", *remedies)
-    message += "use it as the label column or the id column, ignore it, or fill in numbers"
+    message += (
+        "use it as the label column or the id column, ignore it, encode its categories, or fill "
+    )
+    message += "in numbers"
     return TableError(message, remedies)
 
 
@@ -189,7 +214,7 @@ def _reason(cells, name, row):
     text = "" if cell is None else str(cell).strip()
     wrong = [k for k, other in enumerate(column) if _number(other) is None]
     where = cells.place(row)
-    if as_text(cell) is None or text.lower() in MISSING:
+    if is_missing(cell):
         blank = "a blank cell" if not text else repr(text)
         return f"{name!r}: {blank} in {where} ({len(wrong)} such), a missing value"
     shown = f"{name!r}: {text!r:.60} in {where}"

@@ -66,6 +66,8 @@ def read_points(
     unlabeled: Iterable[str] = (),
     renamed: Mapping[str, str | None] | None = None,
     show: str | None = None,
+    one_hot: Sequence[str] = (),
+    impute: bool = False,
     dask: bool = False,
 ) -> Points:
     """Read a pool: a table of features, and labels in it or beside it.
@@ -90,6 +92,10 @@ def read_points(
         From a label to the one to use in its place.
     show : str, optional
         Column with what an annotator sees: a text, or the path of a picture.
+    one_hot : sequence of str
+        Columns of categories, each of which becomes a feature of zeros and ones.
+    impute : bool
+        Whether missing numbers become the median of their column.
     dask : bool, default False
         Whether the workers of the default Dask client read the table, block by block. A long
         ``.parquet`` file is read block by block anyway.
@@ -110,10 +116,12 @@ def read_points(
     if len(columns) == 2 and columns[0] == columns[1]:
         raise ValueError(f"the label column and the id column must differ, got {columns[0]!r}")
     texts = [] if show is None else [show]
-    if dask or is_long(path, STREAM_FROM):
+    if dask or (is_long(path, STREAM_FROM) and not (one_hot or impute)):
+        if one_hot or impute:
+            raise ValueError("one_hot and impute need a table in memory, got one on Dask workers")
         table = stream_table(path, [*columns, *texts], ignore, dask=dask)
     else:
-        table = read_table(path, columns, ignore, header, confirmed, texts)
+        table = read_table(path, columns, ignore, header, confirmed, texts, one_hot, impute)
     n, ids = len(table.features), table.found.get(id_column)
     if ids is not None:
         check_ids(ids, id_column)

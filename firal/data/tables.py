@@ -29,6 +29,7 @@ from firal.data.cells import (
     suffix,
 )
 from firal.data.columns import INDEX_NAMES, as_features, refuse_doubtful
+from firal.data.encoding import with_medians
 from firal.data.files import read_npy, read_npz
 
 SEEN = 50  # rows that are compared with the first
@@ -64,6 +65,8 @@ def read_table(
     header: bool | None = None,
     confirmed: Sequence[str] = (),
     texts: Sequence[str] = (),
+    one_hot: Sequence[str] = (),
+    impute: bool = False,
 ) -> Table:
     """Read the features of all points, and other columns of the table by name.
 
@@ -84,6 +87,10 @@ def read_table(
         Columns that are features although they look like a label or an id.
     texts : sequence of str
         More columns to return as text, in which a cell may go over several lines.
+    one_hot : sequence of str
+        Columns of categories, each of which becomes a feature of zeros and ones.
+    impute : bool
+        Whether missing numbers become the median of their column.
 
     Returns
     -------
@@ -108,14 +115,14 @@ def read_table(
     """
     path, single, columns = existing_table(path), columns, (*columns, *texts)
     if suffix(path) == ".npy":
-        return _columns_of_array(read_npy(path), columns, ignore, confirmed, path)
+        return _columns_of_array(read_npy(path), columns, ignore, confirmed, path, impute)
     if suffix(path) == ".npz":
         X, found = _arrays_of_npz(path, columns)
-        return _columns_of_array(X, (), ignore, confirmed, path)._replace(found=found)
+        return _columns_of_array(X, (), ignore, confirmed, path, impute)._replace(found=found)
     cells = read_cells(path, header)
     wanted = (*columns, *ignore)
     _check_first_line(cells, wanted, header, path)
-    _check_names(cells.names, (*wanted, *confirmed), cells.has_header, path)
+    _check_names(cells.names, (*wanted, *confirmed, *one_hot), cells.has_header, path)
     names = [name for name in cells.names if name not in wanted]
     if not names:
         raise ValueError(f"{path.name} must have columns of numbers besides {', '.join(wanted)}")
@@ -123,13 +130,15 @@ def read_table(
     if cells.has_header:
         refuse_doubtful(names, [_column(cells, name) for name in names], path, confirmed)
     found = {name: [as_text(cell) for cell in _column(cells, name)] for name in columns}
-    X = _with_rows(as_features(cells, names, header is None and not cells.has_header, path), path)
+    guessed = header is None and not cells.has_header
+    X, names = as_features(cells, names, guessed, path, one_hot, impute)
+    X = _with_rows(X, path)
     if not cells.has_header:  # after the question whether the first line is a header
         refuse_doubtful(names, list(X.T), path, confirmed)
     return Table(X, found, names, cells.has_header)
 
 
-def _columns_of_array(X, columns, ignore, confirmed, path):
+def _columns_of_array(X, columns, ignore, confirmed, path, impute=False):
     """Columns of an array by their numbers."""
     if X.ndim != 2 or len(X) == 0:
         if columns or ignore:
@@ -144,6 +153,8 @@ def _columns_of_array(X, columns, ignore, confirmed, path):
     if X.dtype.kind in "biuf":
         refuse_doubtful([names[k] for k in kept], [X[:, k] for k in kept], path, confirmed)
     features = X if len(kept) == len(names) else X[:, kept]
+    if impute and X.dtype.kind == "f":
+        features = np.column_stack([with_medians(X[:, k], names[k]) for k in kept])
     return Table(features, found, [names[k] for k in kept], False)
 
 
@@ -194,7 +205,7 @@ def read_labeled_table(
         )
     refuse_line_breaks(cells, cells.names, path)
     guessed = header is None and not cells.has_header
-    X = _with_rows(as_features(cells, names, guessed, path), path)
+    X = _with_rows(as_features(cells, names, guessed, path)[0], path)
     y = [as_text(cell) for cell in _column(cells, label)]
     if None in y:
         row = y.index(None)

@@ -30,7 +30,10 @@ from firal.session.journal import Journal
 from firal.session.state import Round, State, replay
 
 SETTINGS, JOURNAL = "settings.json", "journal.jsonl"
-READING = ("id_column", "label_column", "ignore", "confirmed", "header", "unlabeled", "renamed")
+READING = (
+    *("id_column", "label_column", "ignore", "confirmed", "header"),
+    *("unlabeled", "renamed", "one_hot", "impute"),
+)
 MODEL = ("strategy", "ridge", "standardize", "robust", "pca", "intercept", "eta")
 
 

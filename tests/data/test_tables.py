@@ -88,6 +88,7 @@ def test_a_first_line_that_counts_is_a_point_on_request(tmp_path):
 
 
 ROLES = ("label_column", "id_column", "ignore")
+ENCODED = (*ROLES, "one_hot", "impute")
 
 
 @pytest.mark.parametrize(
@@ -108,24 +109,44 @@ ROLES = ("label_column", "id_column", "ignore")
             ",0,1\n7,1,2\n",
             [],
             "column '0' of x.csv must hold numbers, got a blank cell in line 1 .*: pass header=",
-            ("header", *ROLES),
+            ("header", *ENCODED),
         ),
-        ("400,y\n1,a\n", [], "column '1' .*, got 'y' in line 1: pass header=", ("header", *ROLES)),
+        (
+            "400,y\n1,a\n",
+            [],
+            "column '1' .*, got 'y' in line 1: pass header=",
+            ("header", *ENCODED),
+        ),
         (
             "1,NA\n4,5\n",
             [],
             "column '1' .*, got 'NA' in line 1 .*: pass header=",
-            ("header", *ROLES),
+            ("header", *ENCODED),
         ),
         # columns that are not numbers
-        ("a,b\n1,2\n3,\n", [], "'b' of x.csv must hold numbers, got a blank cell in line 3", ROLES),
-        ("a,b\n1,k\n3,4\n", [], "'b' of x.csv must hold numbers, got 'k' in line 2: use it", ROLES),
-        ("a\n1\n\n3\n", [], "column 'a' of x.csv must hold numbers, got a blank cell in li", ROLES),
+        (
+            "a,b\n1,2\n3,\n",
+            [],
+            "'b' of x.csv must hold numbers, got a blank cell in line 3",
+            ENCODED,
+        ),
+        (
+            "a,b\n1,k\n3,4\n",
+            [],
+            "'b' of x.csv must hold numbers, got 'k' in line 2: use it",
+            ENCODED,
+        ),
+        (
+            "a\n1\n\n3\n",
+            [],
+            "column 'a' of x.csv must hold numbers, got a blank cell in li",
+            ENCODED,
+        ),
         (
             "1,2\n3,k\n",
             [],
             "column '1' of x.csv must hold numbers, got 'k' in line 2: use it",
-            ROLES,
+            ENCODED,
         ),
         # perhaps an index
         (",a,b\n0,1,2\n", [], "got '', which is perhaps the index", (*ROLES, "feature")),
@@ -142,7 +163,7 @@ def test_what_the_caller_has_to_say(tmp_path, text, columns, message, remedies):
 def test_header_is_no_remedy_once_it_is_given(tmp_path):
     with pytest.raises(TableError, match="got 'y' in line 1: use it as") as caught:
         read_table(write(tmp_path / "x.csv", "400,y\n1,a\n"), header=False)
-    assert caught.value.remedies == ROLES
+    assert caught.value.remedies == ENCODED
 
 
 @pytest.mark.parametrize(
@@ -346,3 +367,25 @@ def test_all_columns_that_are_not_numbers_are_named_at_once(tmp_path):
     assert "'c': 'red' in line 2, one of 2 different values" in message
     assert "'d': '1,000' in line 2, a comma within a number" in message
     assert "'e': a blank cell in line 2 (2 such), a missing value" in message
+
+
+def test_categories_and_gaps_become_features_on_request(tmp_path):
+    text = "size,color,age\n1,red,30\n,blue,NA\n3,,50\n8,red,90\n"
+    file = write(tmp_path / "x.csv", text)
+    with pytest.raises(TableError, match="3 columns of x.csv must hold numbers"):
+        read_table(file)
+    table = read_table(file, one_hot=["color"], impute=True)
+    assert table.names == ["size", "color=blue", "color=red", "age"]
+    want = [[1, 0, 1, 30], [3, 1, 0, 50], [3, 0, 0, 50], [8, 0, 1, 90]]
+    assert table.features.tolist() == want
+    with pytest.raises(TableError, match="column 'color' .* got 'red'"):
+        read_table(file, impute=True)  # a word is not a gap
+    with pytest.raises(ValueError, match="no column 'hue'"):
+        read_table(file, one_hot=["hue"])
+    np.save(tmp_path / "x.npy", [[1.0, np.nan], [2.0, 5.0], [4.0, 7.0]])
+    assert read_table(tmp_path / "x.npy", impute=True).features.tolist() == [[1, 6], [2, 5], [4, 7]]
+    many = "".join(f"{k * k},word {k}\n" for k in range(101))
+    with pytest.raises(ValueError, match="must have 1..100 categories .* got 101"):
+        read_table(write(tmp_path / "y.csv", "a,b\n" + many), one_hot=["b"])
+    with pytest.raises(ValueError, match="'b' must hold a number somewhere, got none"):
+        read_table(write(tmp_path / "z.csv", "a,b\n1,\n2,NA\n"), impute=True)
