@@ -36,6 +36,7 @@ FONT = re.compile(
 # Fonts of nearly every page: a part of the style sheet, so that no line moves when they arrive.
 COMMON = "Main-Regular Main-Bold Math-Italic AMS-Regular Size1-Regular Size2-Regular".split()
 WIDE = 14  # em: on a phone, a piece of a formula in the text that is wider gets smaller
+BREAKS = 8  # em: a longer formula in the text may go on in the next line
 SHEET = "katex.css"
 
 logger = logging.getLogger(__name__)
@@ -96,8 +97,9 @@ def display_tex(node):
 
 def visit_inline(self, node):
     markup, width, widest = typeset(node.astext(), False, self.config.firal_macros)
-    wide = {"CLASS": "math wide", "STYLE": f"--w:{width:.1f}"} if widest > WIDE else {}
-    self.body.append(self.starttag(node, "span", "", **{"CLASS": "math", **wide}))
+    classes = "math breaks" if width > BREAKS else "math"
+    wide = {"CLASS": f"{classes} wide", "STYLE": f"--w:{width:.1f}"} if widest > WIDE else {}
+    self.body.append(self.starttag(node, "span", "", **{"CLASS": classes, **wide}))
     self.body.append(f"{markup}</span>")
     raise nodes.SkipNode
 

@@ -14,7 +14,9 @@ function width(node) {
   const style = node.style || {};
   let sum = 0;
   for (const name of LENGTHS) if (/em$/.test(style[name] || "")) sum += parseFloat(style[name]);
-  if (node.text !== undefined) return sum + (node.width || 0) + (node.italic || 0);
+  // words and numbers are one node that has the width of its first letter
+  const letters = (node.text || "").length;
+  if (node.text !== undefined) return sum + (letters > 1 ? letters / 2 : node.width || 0) + (node.italic || 0);
   const parts = (node.children || []).map(width);
   const pile = classes.includes("vlist") && parts.length > 0;
   sum += pile ? Math.max(...parts) : parts.reduce((a, b) => a + b, 0);

@@ -2,7 +2,7 @@
 
 The pieces of a formula are boxes, and browsers may break a line beside a box. On a phone a full
 stop would often stand alone. So a formula and the marks around it are put into one element: the
-style sheet allows a line break inside the formula, but not beside it. The space between a number
+style sheet allows a line break inside a long formula, but not beside it. The space between a number
 and its percent sign becomes one that does not break. Long names in code get the class "long", which
 the style sheet lets break on a phone; options such as --quiet do not.
 """

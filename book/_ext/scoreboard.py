@@ -149,13 +149,14 @@ def mark_rows(app, doctree):
         return
     rows = [row for row in outcomes(Path(app.srcdir)) if not ours(row[0])]
     order = [row for _, members in by_verdict(rows) for row in members]
-    labels, page = app.env.get_domain("std").labels, app.env.docname
+    known, page = app.env.get_domain("std"), app.env.docname
     for row, (entry, _, verdict) in zip(found, order, strict=True):
         row["classes"] += ["score", f"score-{verdict.replace(' ', '-')}"]
         row["classes"].append(f"of-{entry['id'].split('-')[0]}")
         anchor = f"score-{entry['id']}"
         row[0][0].insert(0, nodes.target("", "", ids=[anchor]))
-        labels[anchor] = (page, anchor, entry["title"])
+        known.anonlabels[anchor] = (page, anchor)
+        known.labels[anchor] = (page, anchor, entry["title"])
 
 
 def _head(table):

@@ -65,6 +65,8 @@ def test_wider_formulas_are_known_to_be_wider():
     assert widths[0] < widths[1] < widths[2] / 3
     small, large = (typeset(tex, True, "{}")[1] for tex in ("x^{abc}", "xabc"))
     assert small < large
+    words = typeset(r"\text{twenty letters here}", True, "{}")[1]
+    assert 8 < words < 13
     try:
         typeset(r"\frac{1", True, "{}")
     except FormulaError as error:
