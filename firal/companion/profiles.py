@@ -28,16 +28,17 @@ INPUTS = {
     "e16": ("e12", "e13", "e14"),
     "e17": ("notebooks/data/e17_penalized.npz",),
     "e18": ("notebooks/data/e18_tables.npz", "notebooks/data/halves.json"),
-    "e20": (
-        "notebooks/data/e20_default.npz",
-        "notebooks/data/e17_penalized.npz",
-        "notebooks/data/e14_imagenet50.npz",
-        "notebooks/data/e18_tables.npz",
-        "notebooks/data/halves.json",
-    ),
+    "e20": tuple(
+        f"notebooks/data/{name}.npz"
+        for name in ("e20_default", "e17_penalized", "e14_imagenet50", "e18_tables")
+    )
+    + ("notebooks/data/halves.json",),
     "t16": ("benchmarks/cost.csv",),
     "u03": ("benchmarks/homes.csv",),
 }
+
+IMAGE_POOLS = ("digits", "mnist60k", "cifar10", "mnist")
+IMAGE_POOLS += ("cifar10-supervised", "imagenet50", "cifar100")
 
 # knob -> (smoke, book, paper)
 SIZES = {
@@ -285,12 +286,7 @@ SIZES = {
     },
     "e20": {
         "seed": (0, 0, 0),
-        "pools": (
-            ("digits",),
-            ("digits",),
-            ("digits", "mnist60k", "cifar10", "mnist", "cifar10-supervised", "imagenet50")
-            + ("cifar100",),
-        ),
+        "pools": (("digits",), ("digits",), IMAGE_POOLS),
         "dim": (8, 20, 20),
         "trials": (2, 4, 20),
         "rounds": (3, 3, 3),
