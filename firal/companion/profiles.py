@@ -19,6 +19,8 @@ DATA = {"e12": "mnist60k", "e13": "cifar10", "e14": "imagenet50"}
 # notebook -> profile of the committed outputs, where it is not ``book``
 STORED = {"e14": "paper", "e17": "paper", "e18": "paper", "e20": "paper"}
 
+RECORDS = "e20_default.npz e17_penalized.npz e14_imagenet50.npz e18_tables.npz halves.json".split()
+
 # notebook -> what it reads: other notebooks (their stored outputs), and files of the repository.
 # ``stored`` refuses to read anything else. Changed inputs make a notebook stale, and inputs are
 # executed first.
@@ -28,17 +30,12 @@ INPUTS = {
     "e16": ("e12", "e13", "e14"),
     "e17": ("notebooks/data/e17_penalized.npz",),
     "e18": ("notebooks/data/e18_tables.npz", "notebooks/data/halves.json"),
-    "e20": tuple(
-        f"notebooks/data/{name}.npz"
-        for name in ("e20_default", "e17_penalized", "e14_imagenet50", "e18_tables")
-    )
-    + ("notebooks/data/halves.json",),
+    "e20": tuple(f"notebooks/data/{name}" for name in RECORDS),
     "t16": ("benchmarks/cost.csv",),
     "u03": ("benchmarks/homes.csv",),
 }
 
-IMAGE_POOLS = ("digits", "mnist60k", "cifar10", "mnist")
-IMAGE_POOLS += ("cifar10-supervised", "imagenet50", "cifar100")
+IMAGE_POOLS = tuple("digits mnist60k cifar10 mnist cifar10-supervised imagenet50 cifar100".split())
 
 # knob -> (smoke, book, paper)
 SIZES = {
