@@ -93,8 +93,8 @@ LANDING = """(async () => {
     await new Promise((done) => setTimeout(done, 100));
   }
   return [tops, document.fonts.check("16px KaTeX_Main"),
-          [...document.querySelectorAll("p > .math")].filter((f) => !f.closest("details, .dropdown"))
-            .every((f) => f.getClientRects().length)];
+    [...document.querySelectorAll("p > .math")].filter((f) => !f.closest("details, .dropdown"))
+      .every((f) => f.getClientRects().length)];
 })()"""
 
 
