@@ -21,14 +21,14 @@ help:  ## list the targets
 
 install: $(STAMP)  ## create .venv with the pinned packages
 
-$(STAMP): requirements.txt requirements-data.txt pyproject.toml
+$(STAMP): requirements.txt book/requirements-data.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
 	  { echo "error: firal needs Python 3.11 or newer, $(PYTHON) is $$($(PYTHON) --version)"; exit 1; }
 	@test -x $(PY) || $(PYTHON) -m venv $(VENV)
 	@echo "installing the pinned packages into $(VENV) (a few minutes the first time)"
 	@$(PY) -m pip install --quiet --disable-pip-version-check -r requirements.txt
 	@$(PY) -m pip install --quiet --disable-pip-version-check --no-deps \
-	  -r requirements-data.txt --editable .
+	  -r book/requirements-data.txt --editable .
 	@touch $@
 
 book: install  ## execute the notebooks that are not current, then build the HTML

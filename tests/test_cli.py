@@ -181,7 +181,8 @@ def test_json_has_no_number_that_json_does_not_have(folder, capsys):
         raise ValueError(f"{constant} is not JSON")
 
     answer = json.loads(capsys.readouterr().out, parse_constant=refuse)
-    assert answer["lambda_min"] == 0 and answer["objective"] is None and answer["ratio"] is None
+    assert answer["lambda_min"] < 1e-12  # zero to rounding
+    assert answer["objective"] is None and answer["ratio"] is None
 
 
 @pytest.mark.parametrize(

@@ -52,7 +52,7 @@ def test_the_changelog_begins_with_this_version_and_names_what_exists():
 
 
 def test_requirements_are_pinned_exactly():
-    for name in ("requirements.txt", "requirements-data.txt"):
+    for name in ("requirements.txt", "book/requirements-data.txt"):
         lines = (ROOT / name).read_text(encoding="utf8").splitlines()
         pins = [line for line in lines if line and not line.startswith("#")]
         assert pins and all(re.fullmatch(r"[\w.-]+==[\w.]+", pin) for pin in pins)

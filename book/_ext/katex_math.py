@@ -1,7 +1,7 @@
 """Formulas are typeset when the book is built: HTML for the eye, MathML for screen readers.
 
 * KaTeX runs in QuickJS. Its script, style sheet and fonts are those of one wheel, wagtail-katex,
-  which is used as a data package (``requirements-data.txt``), so their versions match. No page
+  which is used as a data package (``book/requirements-data.txt``), so their versions match. No page
   needs a script, or the network, to show a formula.
 * ``book/macros.tex`` defines the macros for the HTML pages and for the PDF, which reads
   ``book/preamble.tex`` too.
