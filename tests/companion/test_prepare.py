@@ -503,7 +503,7 @@ def test_wrong_usage_has_its_own_exit_code(arguments, capsys):
 
 def test_every_prepared_pool_has_a_recipe():
     assert pool_file.RECIPES.keys() == datasets.PREPARED.keys()
-    assert [recipe.dim for recipe in pool_file.RECIPES.values()] == [20, 20, 40]
+    assert [recipe.dim for recipe in pool_file.RECIPES.values()] == [20, 20, 40, 256]
 
 
 def test_make_passes_the_options_on():
