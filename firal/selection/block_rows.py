@@ -75,7 +75,7 @@ def grouped(X: np.ndarray) -> np.ndarray | GroupedRows:
     >>> import numpy as np
     >>> rows = grouped(np.hstack([np.ones((20, 2)), np.eye(20)]))
     >>> rows.x.shape, rows.count
-    ((20, 1), 21)
+    ((20, 2), 20)
     """
     # numbers of every row in the last 1, 2, .. columns
     filled = np.cumsum((X != 0)[:, ::-1], axis=1)
