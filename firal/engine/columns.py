@@ -108,7 +108,7 @@ def drawn_in(numbers: np.ndarray, tails: tuple[np.ndarray, np.ndarray] | None) -
     numbers : np.ndarray of shape (k, d)
         Rows.
     tails : tuple of np.ndarray, or None
-        As in :class:`FeatureMap`; None changes nothing.
+        As in :class:`firal.engine.scaling.FeatureMap`; None changes nothing.
 
     Returns
     -------

@@ -38,7 +38,7 @@ class ArrayHome(ThreadedHome):
         self.kind = "memory" if self._mapped is None else "file"
 
     def rows(self, indices: np.ndarray) -> np.ndarray:
-        """As in :class:`Home`.
+        """As in :class:`firal.engine.passes.Home`.
 
         Parameters
         ----------
@@ -60,7 +60,7 @@ class ArrayHome(ThreadedHome):
         return out
 
     def loaders(self) -> Iterator[Loader]:
-        """As in :class:`ThreadedHome`.
+        """As in :class:`firal.engine.passes.ThreadedHome`.
 
         Yields
         ------

@@ -168,7 +168,7 @@ class ThreadedHome(Home):
         """Functions that give the blocks, in order; each is called once, perhaps by a thread."""
 
     def part_results(self, function: Callable, combine: Callable) -> Iterator[tuple[int, Any]]:
-        """As in :class:`Home`.
+        """As in :class:`firal.engine.passes.Home`.
 
         Parameters
         ----------
@@ -178,7 +178,7 @@ class ThreadedHome(Home):
         Yields
         ------
         tuple of int and object
-            As in :class:`Home`.
+            As in :class:`firal.engine.passes.Home`.
         """
         total, count = None, 0
         with blas.limit(limits=1):
