@@ -158,7 +158,13 @@ def solve_relaxed(
     ----------
     problem : Problem
         The prepared data.
-    capped, method, tol, max_iter
+    capped : bool
+        As in ``relax``.
+    method : str or None
+        As in ``relax``.
+    tol : float
+        As in ``relax``.
+    max_iter : int
         As in ``relax``.
     report : callable, optional
         Called after every gradient as ``report(done, total)``.
