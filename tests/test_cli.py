@@ -718,7 +718,7 @@ def test_interrupted_inside_one_long_matrix_operation(module, code_at_end):
     finally:
         process.kill()
     assert process.returncode == code_at_end and "firal: error: interrupted\n" in err
-    assert seconds < 2.5  # two times 0.8, and a busy machine
+    assert seconds < 10  # two times 0.8, on a busy machine; the operation takes three times as long
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="POSIX pipes")
