@@ -1,17 +1,18 @@
 """Runs of the penalized design beside the paper's protocol: with S0, and from no label at all.
 
-Runs with S0 are those of ``firal.loop.compare``. Four kinds are added here, as ``Round`` lists
+Runs with S0 are those of ``firal.loop.compare``. Five kinds are added here, as ``Round`` lists
 that ``firal.companion.records`` keeps:
 
 * ``default``: ``firal.next_batch`` as a user calls it, from S0 ("default-s0") or from no label
   ("default-0"). It makes features of its own from the given ones; accuracy is measured by the same
   classifier on the given features as everywhere.
-
 * ``from_nothing``: "firal-ridge" buys its first batch too. That batch stands in the place of S0, so
   its round 0 has a batch of labels, and the numbers of labels agree with those of the others if a
   batch has as many points as there are classes. S0 plays no part: what differs between trials is
   the seed of the clusters.
 * ``softer``: BAIT and FIRAL as in the paper, with theta from a fit with a larger, symmetric ridge.
+* ``structured``: the design of the default without cluster effects, with full or block-diagonal
+  information; nothing else differs between the two.
 * ``roundings``: the design of ``firal.select`` with a ridge, rounded in several ways; ``fir`` of
   these rounds is the penalized ratio f_r of the batch.
 """
@@ -23,12 +24,13 @@ import time
 import numpy as np
 
 from firal.companion.records import TOLERANCE, check_runs
+from firal.engine.scaling import model_features
 from firal.loop import compare, initial_rows
 from firal.model.fitting import fit
 from firal.pipeline import RIDGE, next_batch, pick
 from firal.selection.end_to_end import select
+from firal.selection.penalized import GAP, fit_ridge
 from firal.selection.penalized import RIDGE as DESIGN_RIDGE
-from firal.selection.penalized import fit_ridge
 from firal.trial import Round, accuracy, active_learning
 
 FROM_NOTHING = "firal-ridge-0"
@@ -36,6 +38,7 @@ DEFAULT = ("default-s0", "default-0")
 NO_S0 = (FROM_NOTHING, "default-0")
 SOFTER = ("bait-soft", "firal-soft")
 ROUNDINGS = ("ftrl-lambda", "ftrl", "greedy", "best")
+STRUCTURED = {"full": "full", "blocks": "block-diagonal"}
 
 
 def from_nothing(pool, labels, trial, *, rounds, batch, seed, ridge=RIDGE) -> list[Round]:
@@ -65,6 +68,21 @@ def default(pool, labels, name, trial, *, rounds, batch, seed, ridge=RIDGE) -> l
         found = next_batch(pool, answers or None, budget, rng=rng).rows
         return np.searchsorted(free, found), np.nan
 
+    return _rounds(pool, labels, name, trial, rounds, batch, known, ridge, choose)
+
+
+def structured(pool, labels, name, trial, *, rounds, batch, seed, ridge=RIDGE) -> list[Round]:
+    """One trial of the penalized design without clusters from S0; ``fir`` is its objective."""
+    features = model_features(pool, robust=True)  # as ``next_batch`` makes them
+
+    def choose(free, known, budget):
+        own, c = fit_ridge(DESIGN_RIDGE, len(known), budget), int(np.max(labels)) + 1
+        theta = fit(features[known], labels[known], c, own, penalty="symmetric").theta
+        how = dict(ridge=DESIGN_RIDGE, rounding="greedy", structure=STRUCTURED[name], tol=GAP)
+        found = select(features[free], features[known], theta, budget, candidates="all", **how)
+        return found.indices, found.objective
+
+    known = initial_rows(labels, seed, trial)
     return _rounds(pool, labels, name, trial, rounds, batch, known, ridge, choose)
 
 
@@ -169,6 +187,8 @@ def run_trial(pool, labels, trial, names, *, rounds, batch, seed) -> list[Round]
             out += from_nothing(pool, labels, trial, **options)
         elif name in DEFAULT:
             out += default(pool, labels, name, trial, **options)
+        elif name in STRUCTURED:
+            out += structured(pool, labels, name, trial, **options)
         elif name in SOFTER:
             out += softer(pool, labels, name, trial, **options)
         elif name in ROUNDINGS:
