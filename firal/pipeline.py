@@ -29,9 +29,10 @@ from firal.engine.inputs import as_table, encode_labels
 from firal.engine.moments import streamed_feature_map
 from firal.engine.passes import Home
 from firal.engine.pool import FeaturePool
-from firal.engine.scaling import model_features
+from firal.engine.scaling import feature_map
 from firal.picking import DEFAULT, RIDGE, Picks, fit_and_pick, pick, why_no_model
 from firal.selection.ftrl import Selection
+from firal.selection.penalized import is_wide
 from firal.strategies import named
 
 __all__ = [
@@ -192,7 +193,9 @@ def next_batch(
         pool = FeaturePool(table, _streamed_map(table, options, progress), barred)
         labeled, rows_of = pool.of_rows(np.concatenate([known, waiting])), pool.table_rows
     else:
-        features, free = model_features(table, **options), np.setdiff1d(np.arange(n), barred)
+        kind = _kind(table, strategy, d if pca is None else pca, budget)
+        features = feature_map(table, **options).apply(table, kind)
+        free = np.setdiff1d(np.arange(n), barred)
         pool, labeled = features[free], features[np.concatenate([known, waiting])]
         rows_of = free.__getitem__
         del features  # as large as the pool
@@ -231,6 +234,12 @@ def _table(X):
         return home.rows(np.arange(len(home))) if small else home
     table = as_table(X)
     return table if 8 * len(table) * (table.shape[1] + 1) <= STREAM_FROM else as_home(table)
+
+
+def _kind(table, strategy, d, budget):
+    """Type of the features: wide ones in float32 stay so, if the strategy can do with them."""
+    wide = strategy == DEFAULT and is_wide(d + budget, 2)
+    return np.float32 if wide and table.dtype == np.float32 else np.float64
 
 
 def _streamed_map(home, options, progress):

@@ -47,22 +47,24 @@ class FeatureMap(NamedTuple):
     intercept: bool
     tails: tuple[np.ndarray, np.ndarray] | None = None
 
-    def apply(self, X: ArrayLike) -> np.ndarray:
+    def apply(self, X: ArrayLike, dtype: type = np.float64) -> np.ndarray:
         """Features of the rows of X: these may be other points than the map was made from.
 
         Parameters
         ----------
         X : array_like of shape (n, d)
             Points with the same columns. A memory-mapped array is read in blocks.
+        dtype : type, default float64
+            Of the result; blocks are computed in float64.
 
         Returns
         -------
         np.ndarray of shape (n, r) or (n, r + 1)
-            Features, float64.
+            Features.
         """
         X = as_numbers(X)
         r = self.width - self.intercept
-        out = np.ones((len(X), self.width))
+        out = np.ones((len(X), self.width), dtype)
         for block in _blocks(X):
             centered = _numbers(X, block, self.tails) - self.shift
             if self.factor is not None:

@@ -22,22 +22,29 @@ many pools; the chapter *The estimator that is really fitted* has the tables.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import closing, nullcontext
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from firal.common import checks
+from firal.common.progress import reporter
 from firal.common.rounds import same_columns
 from firal.engine.clusters import cluster_centers, nearest_center
 from firal.model.logistic import softmax
+from firal.selection.block_rows import GroupedRows
+from firal.selection.coordinates import require_strong_penalty
 from firal.selection.end_to_end import select
 from firal.selection.ftrl import Selection
+from firal.selection.wide import WideProblem, select_wide, squared_norms
 
 RIDGE = 1e-2  # on features of mean square 1
 CLUSTER_SCALE = 3.0  # size of a cluster's indicator, in units of the root mean square of a feature
 LARGEST_SIZE = 600  # with full matrices, cluster effects are left out beyond this order
 LARGEST_FIRST = 150  # the same for the first batch, where blocks lose nothing
 LARGEST_FULL = 1500  # beyond this order the information is block-diagonal
+LARGEST_ORDER, LARGEST_BLOCKS = 800, 2**31  # order and bytes beyond which no block is written
+CLUSTER_SAMPLE = 5000  # points that fix the clusters of wide features
 GAP = 0.1  # of the relaxed problem, which only serves the certificate here
 
 
@@ -64,6 +71,30 @@ def fit_ridge(ridge: float, n_labeled: int, budget: int) -> float:
     0.02
     """
     return ridge * (n_labeled + budget) / n_labeled
+
+
+def is_wide(order: int, n_classes: int) -> bool:
+    """Whether the blocks of a design are too large to be written down.
+
+    Parameters
+    ----------
+    order : int
+        Features and clusters.
+    n_classes : int
+        Number of blocks.
+
+    Returns
+    -------
+    bool
+        True beyond ``LARGEST_ORDER`` columns, or if four sets of blocks take more than
+        ``LARGEST_BLOCKS`` bytes.
+
+    Examples
+    --------
+    >>> is_wide(249, 100), is_wide(2249, 100), is_wide(500, 1000)
+    (False, True, True)
+    """
+    return order > LARGEST_ORDER or 4 * 8 * n_classes * order**2 > LARGEST_BLOCKS
 
 
 def select_penalized(
@@ -119,7 +150,10 @@ def select_penalized(
     make the matrices larger, of order (d + 2 budget)(c - 1); they are left out if that is more than
     ``LARGEST_SIZE``. If d (c - 1) is more than ``LARGEST_FULL``, only one block per class is kept
     of all information (``structure="block-diagonal"``), with cluster effects. Before the first
-    label the class part is one number, and the size is d + budget for any number of classes.
+    label the class part is one number, and the size is d + budget for any number of classes. Where
+    these blocks are too large (``is_wide``), none is written (:mod:`firal.selection.wide`): the
+    same problem in all columns, in the type of the pool, and a certificate that costs nothing but
+    is weaker.
 
     Examples
     --------
@@ -132,7 +166,7 @@ def select_penalized(
     """
     # 1. Check, and compute the probabilities.
     same_columns(pool, labeled)
-    pool = checks.points(pool, "pool").astype(np.float64, copy=False)
+    pool = checks.points(pool, "pool")
     m, d = pool.shape
     budget = checks.integer(budget, "budget", 1, m)
     ridge = checks.number(ridge, "ridge", 0)
@@ -140,17 +174,25 @@ def select_penalized(
     if labeled is None or np.size(labeled) == 0:
         labeled = np.empty((0, d))
     labeled = checks.points(labeled, "labeled", d) if len(labeled) else labeled
-    if theta is None:
-        p, p0 = np.full((m, 2), 0.5), np.full((len(labeled), 2), 0.5)
-    else:
-        theta = checks.parameters(theta, d)
-        p, p0 = softmax(pool, theta), softmax(labeled, theta)
+    theta = None if theta is None else checks.parameters(theta, d)
     # 2. Full matrices as long as they are small, else one block per class.
     count = min(len(labeled) + budget, 2 * budget, m)
-    free = p.shape[1] - 1
+    free = 1 if theta is None else len(theta)
     structure = "full" if d * free <= LARGEST_FULL else "block-diagonal"
     if theta is None and clusters and d + count > LARGEST_FIRST:
         structure = "block-diagonal"  # the same problem, since all points have one class part
+    wide = structure != "full" and is_wide(d + count if clusters else d, free + 1)
+    kind = np.float32 if wide and pool.dtype == np.float32 else np.float64
+    pool, labeled = pool.astype(kind, copy=False), labeled.astype(kind, copy=False)
+    if theta is None:
+        p, p0 = (np.full((len(X), 2), 0.5, kind) for X in (pool, labeled))
+    else:
+        p, p0 = (softmax(X, theta.astype(kind, copy=False)) for X in (pool, labeled))
+    if wide:
+        strength = (len(labeled) + budget) * ridge
+        return _select_wide(
+            pool, labeled, p, p0, strength, budget, count, clusters, rng, progress, watch
+        )
     # 3. Add the indicators of the clusters to the features.
     if clusters and (structure != "full" or (d + count) * free <= LARGEST_SIZE):
         centers = cluster_centers(pool, count, rng, starts=1)
@@ -171,6 +213,29 @@ def select_penalized(
         progress=progress,
         watch=watch,
     )
+
+
+def _select_wide(pool, labeled, p, p0, strength, budget, count, clusters, rng, progress, watch):
+    """The same design, block-diagonal, without a block."""
+    report, bar = reporter(progress)
+    with nullcontext() if bar is None else closing(bar):
+        report("cluster", 0, 1)
+        square = squared_norms(pool).mean()
+        require_strong_penalty(square, strength)
+        if clusters:
+            some = np.linspace(0, len(pool) - 1, min(len(pool), CLUSTER_SAMPLE)).astype(int)
+            centers = cluster_centers(pool[some], min(count, len(some)), rng, starts=1)
+            columns = max(np.count_nonzero(pool.any(axis=0)), 1)
+            size = clusters * np.sqrt(square / columns)
+            pool, labeled = (
+                GroupedRows(
+                    X, nearest_center(X, centers), np.full(len(X), size, X.dtype), len(centers)
+                )
+                for X in (pool, labeled)
+            )
+        report("cluster", 1, 1)
+        g, g0 = (np.ascontiguousarray(q * (1 - q)) for q in (p, p0))
+        return select_wide(WideProblem(pool, g, labeled, g0, strength, budget), report, watch)
 
 
 def _with_indicators(X, centers, size):
