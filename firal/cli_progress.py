@@ -45,6 +45,7 @@ while byte := os.read(signals, 1):
         os.kill(int(parent), 9)
 """
 STAGES = {"relax": "weighing the points", "sparsify": "picking", "greedy": "picking"}
+STAGES |= {"cluster": "finding clusters", "forms": "comparing the points"}
 
 
 class Ticker:

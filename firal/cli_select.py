@@ -184,9 +184,12 @@ def announce(
     reason = why_impossible(plan, memory)
     if reason:
         raise ValueError(f"{options.strategy} is not possible here: {reason}; {remedy}")
-    how = {"full": f", full matrices of order {plan.order}", "none": ""}.get(
-        plan.structure, f", {len(classes)} blocks of order {plan.order}"
-    )
+    how = {
+        "full": f", full matrices of order {plan.order}",
+        "block-diagonal": f", {max(len(classes), 2)} blocks of order {plan.order}",
+        "wide": f", {plan.order} columns without a matrix",
+        "none": "",
+    }[plan.structure]
     seconds = plan.seconds(rate)
     parts.append(f"{options.strategy}{how}: {time_text(seconds)}, {size_text(plan.memory)}")
     log.info("; ".join(parts))

@@ -16,7 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from firal.pipeline import DEFAULT
-from firal.selection import block_diagonal, penalized
+from firal.selection import penalized, wide
 
 SIDE = 512  # of the matrices whose product is timed
 SLOW = 120.0  # seconds from which on a quicker way is worth a word
@@ -27,6 +27,7 @@ PER_POOL, PER_CUBE = 3.5, 330.0  # of greedy steps with full matrices
 PER_BLOCK_POOL, PER_BLOCK_CUBE = 20.0, 1000.0  # with one block per class
 PER_FTRL_POOL, PER_FTRL_CUBE, ETAS = 3.0, 20.0, 7
 PER_CLUSTER = 1100.0  # of one start of K-means, per point, feature and cluster
+PER_WIDE, PER_WIDE_CLUSTER = 1.2, 100.0  # without blocks, and of its clusters
 MATRICES = 12  # of the order of the model that are held at once
 
 
@@ -36,7 +37,8 @@ class Estimate(NamedTuple):
     Attributes
     ----------
     structure : str
-        "full", "block-diagonal", or "none" for a strategy without matrices.
+        "full", "block-diagonal", "wide" if no block is written, or "none" for a strategy without
+        matrices.
     order : int
         Order of the largest matrices.
     clusters : int
@@ -128,7 +130,8 @@ def _penalized(m, d, c, n_labels, budget, points):
     free = max(c - 1, 1)
     clusters = min(n_labels + budget, 2 * budget, m)
     work = PER_CLUSTER * m * d * clusters
-    if d * free <= penalized.LARGEST_FULL:
+    first = c < 2 and d + clusters > penalized.LARGEST_FIRST
+    if d * free <= penalized.LARGEST_FULL and not first:
         if (d + clusters) * free > penalized.LARGEST_SIZE:
             clusters, work = 0, 0.0
         s = (d + clusters) * free
@@ -138,6 +141,12 @@ def _penalized(m, d, c, n_labels, budget, points):
             "full", s, clusters, work, memory + 8 * MATRICES * s**2, points + 8 * 4 * s**2
         )
     order, c = d + clusters, free + 1
+    if penalized.is_wide(order, c):
+        n, some = n_labels + min(2 * budget, m), min(m, penalized.CLUSTER_SAMPLE)
+        work = PER_WIDE_CLUSTER * some * d * clusters
+        work += PER_WIDE * m * (m * d + 3 * c * order * n)
+        vectors = 8 * c * order * n
+        return Estimate("wide", order, clusters, work, points + vectors, points + vectors // 2)
     work += PER_BLOCK_POOL * m * c * order**2 + PER_BLOCK_CUBE * c * order**3
     blocks = 4 * 8 * c * order**2
     memory = points + 16 * m * order + 32 * m * c
@@ -190,9 +199,9 @@ def why_impossible(plan: Estimate, memory: int | None) -> str | None:
     str or None
         The reason, as the beginning of a sentence; None if there is none.
     """
-    if plan.structure == "block-diagonal" and plan.least > block_diagonal.MOST_BYTES:
-        most = size_text(block_diagonal.MOST_BYTES)
-        return f"it needs blocks of {size_text(plan.least)}, and {most} is the most"
+    if plan.structure == "wide" and plan.least > wide.MOST_BYTES:
+        most = size_text(wide.MOST_BYTES)
+        return f"it needs vectors of {size_text(plan.least)}, and {most} is the most"
     if memory is not None and plan.least > memory:
         return f"it needs {size_text(plan.least)} of memory, and this machine has " + size_text(
             memory

@@ -16,6 +16,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -194,7 +195,11 @@ def next_batch(
         labeled, rows_of = pool.of_rows(np.concatenate([known, waiting])), pool.table_rows
     else:
         kind = _kind(table, strategy, d if pca is None else pca, budget)
-        features = feature_map(table, **options).apply(table, kind)
+        with _reporting(progress) as report:  # wide columns take a while
+            report("scale", 0, 2)
+            made = feature_map(table, **options)
+            report("scale", 1, 2)
+            features = made.apply(table, kind)
         free = np.setdiff1d(np.arange(n), barred)
         pool, labeled = features[free], features[np.concatenate([known, waiting])]
         rows_of = free.__getitem__
@@ -243,9 +248,16 @@ def _kind(table, strategy, d, budget):
 
 
 def _streamed_map(home, options, progress):
+    with _reporting(progress) as report:
+        return streamed_feature_map(home, **options, report=report)
+
+
+@contextmanager
+def _reporting(progress):
+    """The function that takes progress; its bar, if there is one, is closed at the end."""
     report, bar = reporter(progress)
     try:
-        return streamed_feature_map(home, **options, report=report)
+        yield report
     finally:
         if bar is not None:
             bar.close()

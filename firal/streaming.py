@@ -6,10 +6,13 @@ Each does what its namesake in :mod:`firal.strategies` does. Differences that a 
 - "firal", "firal-ridge" and "bait" pick among candidates: the points with weight in the relaxed
   problem, the best points of its last pass, and some others (:mod:`firal.selection.candidates`).
   The certificate is that of the whole pool.
+- "firal-ridge" with features too wide for blocks picks among ``WIDE_SAMPLE`` points that are spread
+  evenly over the pool, held in float32. The log says so.
 """
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from contextlib import closing, nullcontext
 from functools import partial
@@ -30,7 +33,10 @@ from firal.selection.streamed import prepare_streamed
 from firal.strategies import STRATEGIES, named
 
 SAMPLE = 50_000  # points that K-means sees
+WIDE_SAMPLE = 20_000  # points that are held where features are wide
 CENTERS = 64  # distances to so many centers are held at once
+
+log = logging.getLogger("firal")
 
 
 def pick_streamed(
@@ -108,6 +114,20 @@ def _penalized(pool, labeled, theta, budget, rng, ridge, report):
     m, d, free = pool.n_points, pool.n_features, 1 if theta is None else len(theta)
     count = min(len(labeled) + budget, 2 * budget, m)
     structure = "full" if d * free <= penalized.LARGEST_FULL else "block-diagonal"
+    if structure != "full" and penalized.is_wide(d + count, free + 1):
+        rows = np.linspace(0, m - 1, min(m, max(WIDE_SAMPLE, 2 * budget))).astype(int)
+        if rows.size < m:
+            log.info(f"features are wide: the design is made for {rows.size} points of {m}")
+        found = penalized.select_penalized(
+            pool.features(rows).astype(np.float32),
+            labeled,
+            theta,
+            budget,
+            rng,
+            ridge=ridge,
+            progress=report,
+        )
+        return found._replace(indices=rows[found.indices], relaxation=None)
     centers = None
     if structure != "full" or (d + count) * free <= penalized.LARGEST_SIZE:
         centers = cluster_centers(pool.sample(SAMPLE, rng), count, rng, starts=1)

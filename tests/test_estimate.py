@@ -18,6 +18,8 @@ from firal.selection import penalized
         (60, 40, 20, 40, 5),
         (90, 160, 12, 24, 6),
         (60, 9, 0, 0, 4),
+        (60, 160, 0, 0, 4),
+        (60, 820, 3, 6, 5),
     ],
 )
 def test_the_structure_is_the_one_that_is_used(monkeypatch, m, d, c, n0, budget):
@@ -28,7 +30,11 @@ def test_the_structure_is_the_one_that_is_used(monkeypatch, m, d, c, n0, budget)
         order = pool.shape[1] * (free if structure == "full" else 1)
         used.update(structure=structure, order=order, clusters=pool.shape[1] - d)
 
+    def catch_wide(problem, *_):
+        used.update(structure="wide", order=problem.X.shape[1], clusters=problem.X.count)
+
     monkeypatch.setattr(penalized, "select", catch)
+    monkeypatch.setattr(penalized, "select_wide", catch_wide)
     rng = np.random.default_rng(0)
     X = rng.normal(size=(m + n0, d))
     theta = rng.normal(size=(c - 1, d)) if c else None
@@ -68,5 +74,6 @@ def test_what_is_impossible_and_what_helps():
     assert k in module.FEWER and why_impossible(better, 23 * 10**9) is None
     assert better.seconds(1e12) < module.SLOW / 2
     assert fewer_features(plan, 2048, 1.0, 23 * 10**9) is None
-    blocks = estimate(20_000, 4097, 100, 300, 100)
-    assert "8.6 GB is the most" in why_impossible(blocks, 10**15)
+    vectors = estimate(20_000, 40_001, 100, 300, 100)
+    assert "8.6 GB is the most" in why_impossible(vectors, 10**15)
+    assert why_impossible(estimate(20_000, 4097, 100, 300, 100), 23 * 10**9) is None

@@ -169,3 +169,23 @@ def test_nearest_points_are_those_of_kmeans(small_blocks):
 
     centers = cluster_centers(X, 20, np.random.default_rng(0))
     assert nearest_points(pool_of(X), centers).tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("labeled", [True, False])
+def test_wide_features_are_picked_among_a_sample(labeled, small_blocks, monkeypatch, caplog):
+    monkeypatch.setattr(penalized, "LARGEST_FULL", 2)
+    monkeypatch.setattr(penalized, "LARGEST_FIRST", 0)
+    monkeypatch.setattr(penalized, "LARGEST_ORDER", 3)
+    X, y = table()
+    y = y if labeled else None
+    expected, found = (firal.next_batch(one, y, B) for one in (X, as_home(X)))
+    # all points fit into the sample: the same picks up to the rounding of float32
+    assert len(set(found.rows) & set(expected.rows)) >= B - 1
+    np.testing.assert_allclose(found.selection.objective, expected.selection.objective, rtol=1e-3)
+    monkeypatch.setattr(streaming, "WIDE_SAMPLE", 300)
+    with caplog.at_level("INFO", logger="firal"):
+        some = firal.next_batch(as_home(X), y, B)
+    assert "features are wide: the design is made for 300 points of" in caplog.text
+    free = np.setdiff1d(np.arange(N), sorted(y or ()))
+    spread = free[np.linspace(0, free.size - 1, 300).astype(int)]
+    assert set(some.rows) <= set(spread) and len(set(some.rows)) == B

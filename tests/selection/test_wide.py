@@ -145,3 +145,33 @@ def test_grouped_rows_of_the_pool_are_those_of_the_blocks():
     blocks, problem = instance(groups=10)
     assert isinstance(blocks.X, GroupedRows)
     assert np.array_equal(grouped(wide._written_out(problem.X)).x, blocks.X.x)
+
+
+def test_next_batch_makes_no_float64_copy_of_a_wide_float32_pool(monkeypatch):
+    import firal
+
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(200, 40)).astype(np.float32)
+    y = {row: row % 3 for row in range(12)}
+    kinds = []
+
+    def watched(problem, *arguments):
+        kinds.append((problem.X.x.dtype, problem.g.dtype))
+        return select_wide(problem, *arguments)
+
+    monkeypatch.setattr(penalized, "select_wide", watched)
+    monkeypatch.setattr(penalized, "LARGEST_FULL", 0)
+    monkeypatch.setattr(penalized, "LARGEST_ORDER", 30)
+    narrow = firal.next_batch(X, y, 5)
+    exact = firal.next_batch(X.astype(np.float64), y, 5)
+    assert kinds == [(np.float32,) * 2, (np.float64,) * 2]
+    assert narrow.selection.objective == pytest.approx(exact.selection.objective, rel=1e-3)
+
+
+def test_an_interruption_ends_it_at_the_next_step():
+    def interrupt(stage, done, total):
+        if stage == "greedy" and done == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        select_wide(instance()[1], interrupt)
