@@ -229,10 +229,10 @@ def test_options_reach_their_place():
     seen = []
     report = dict(progress=lambda *stage: seen.append(stage))
     firal.next_batch(X, labels, 2, strategy="firal", eta=3.0, **report)
-    assert {stage for stage, _, _ in seen} == {"relax", "sparsify"}
+    assert {stage for stage, _, _ in seen} == {"scale", "relax", "sparsify"}
     seen.clear()
     firal.next_batch(X, labels, 2, **report)
-    assert {stage for stage, _, _ in seen} == {"relax", "greedy"}
+    assert {stage for stage, _, _ in seen} == {"scale", "relax", "greedy"}
     draws = [firal.next_batch(X, None, 4, strategy="random").rows.tolist() for _ in range(2)]
     assert draws[0] == draws[1]
     rng = np.random.default_rng(1)
