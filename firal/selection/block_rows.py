@@ -10,12 +10,16 @@ so the columns of the groups cost a look-up, and not a product.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from scipy import sparse
 
+from firal.common.nogil import in_threads, parts
+
 FEWEST = 8  # columns of groups from which on they are worth the trouble
+PIECE = 4096  # points of one product
 
 
 @dataclass(frozen=True)
@@ -111,7 +115,7 @@ def product(X: np.ndarray | GroupedRows, V: np.ndarray) -> np.ndarray:
     return out
 
 
-def blocks(X: np.ndarray | GroupedRows, weights: np.ndarray) -> np.ndarray:
+def blocks(X: np.ndarray | GroupedRows, weights: np.ndarray, threads: int = 1) -> np.ndarray:
     """Weighted sums of x x^T, one per class.
 
     Parameters
@@ -119,15 +123,25 @@ def blocks(X: np.ndarray | GroupedRows, weights: np.ndarray) -> np.ndarray:
     X : np.ndarray or GroupedRows of shape (m, d)
         Points; may be empty.
     weights : np.ndarray of shape (m, c)
-        Weights.
+        Nonnegative weights.
+    threads : int
+        Number of threads that share the classes.
 
     Returns
     -------
     np.ndarray of shape (c, d, d)
-        ``sum_i weights_ik x_i x_i^T``.
+        ``sum_i weights_ik x_i x_i^T``. Cost: m c d^2 / 2 multiply-adds.
     """
     if isinstance(X, np.ndarray):
-        return np.stack([(X * w[:, None]).T @ X for w in weights.T])
+        out = np.zeros((weights.shape[1], X.shape[1], X.shape[1]))
+
+        def of_class(k):
+            for rows in _some(len(X)):
+                half = X[rows] * np.sqrt(weights[rows, k])[:, None]
+                out[k] += half.T @ half  # NumPy computes one triangle
+
+        each_class(of_class, len(out), threads)
+        return out
     m, d = X.x.shape
     tail = sparse.csr_array((X.size, (np.arange(m), X.group)), shape=(m, X.count))
     out = np.zeros((weights.shape[1], d + X.count, d + X.count))
@@ -141,7 +155,7 @@ def blocks(X: np.ndarray | GroupedRows, weights: np.ndarray) -> np.ndarray:
     return out
 
 
-def quadratic(X: np.ndarray | GroupedRows, M: np.ndarray) -> np.ndarray:
+def quadratic(X: np.ndarray | GroupedRows, M: np.ndarray, threads: int = 1) -> np.ndarray:
     """Quadratic forms of all points with every block.
 
     Parameters
@@ -150,18 +164,53 @@ def quadratic(X: np.ndarray | GroupedRows, M: np.ndarray) -> np.ndarray:
         Points.
     M : np.ndarray of shape (c, d, d)
         Symmetric blocks.
+    threads : int
+        Number of threads that share the classes.
 
     Returns
     -------
     np.ndarray of shape (m, c)
-        ``x_i^T M_k x_i``.
+        ``x_i^T M_k x_i``, in the type of X. Cost: m c d^2 multiply-adds.
     """
+    out = np.empty((len(X), len(M)), dtype=X.dtype if isinstance(X, np.ndarray) else np.float64)
     if isinstance(X, np.ndarray):
-        return np.stack([np.einsum("ij,ij->i", X @ block, X) for block in M], axis=1)
-    d, out = X.x.shape[1], np.empty((len(X), len(M)))
+
+        def of_class(k):
+            block = M[k].astype(X.dtype, copy=False)
+            for rows in _some(len(X)):
+                out[rows, k] = np.einsum("ij,ij->i", X[rows] @ block, X[rows])
+
+        each_class(of_class, len(M), threads)
+        return out
+    d = X.x.shape[1]
     for k, block in enumerate(M):
         mixed = X.x @ block[:d, :d]
         mixed += 2 * X.size[:, None] * block[d:, :d][X.group]
         own = block.diagonal()[d:][X.group]
         out[:, k] = np.einsum("ij,ij->i", mixed, X.x) + X.size**2 * own
     return out
+
+
+def each_class(work: Callable[[int], None], count: int, threads: int) -> None:
+    """Call ``work(k)`` for every class.
+
+    Parameters
+    ----------
+    work : callable
+        Of one class; writes where no other class does.
+    count : int
+        Number of classes.
+    threads : int
+        Number of threads that share the classes; BLAS should have one thread in each.
+    """
+
+    def some(part):
+        for k in range(part.start, part.stop):
+            work(k)
+
+    in_threads(some, parts(count, threads), threads)
+
+
+def _some(m):
+    """Rows in pieces that stay in the cache."""
+    return [slice(start, start + PIECE) for start in range(0, m, PIECE)]
