@@ -16,6 +16,7 @@ blocks in the rounding of their follow-up (Approx-FIRAL, 2024).
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -25,13 +26,12 @@ from firal.common import nogil
 from firal.common.linalg import from_lower, reciprocal_condition
 from firal.common.threads import allowed_threads, one_thread
 from firal.selection import coordinates
-from firal.selection.block_rows import GroupedRows, blocks, each_class, grouped, quadratic
+from firal.selection.block_rows import GroupedRows, blocks, contracted, each_class, grouped
 from firal.selection.inputs import Inputs, checked_inputs
 
 MOST_BYTES = 8 * 2**30  # of the blocks; more is refused
 SCREEN_FROM = 10**11  # from this m c d^2 on, a pass is made in float32 and verified
 VERIFY_EVERY, VERIFY_TOP = 32, 2000  # points that are computed in float64 too
-ROWS = 2048  # points of one product in a pass
 SCREEN_ERROR = 1e-3  # largest relative error of float32 before all is computed in float64
 
 
@@ -52,6 +52,8 @@ class BlockProblem(NamedTuple):
         Number of points to pick.
     threads : int
         Number of threads that share the classes.
+    report : callable or None
+        Called as ``report("pass", done, total)`` during large passes over the points.
     """
 
     X: np.ndarray | GroupedRows
@@ -60,6 +62,7 @@ class BlockProblem(NamedTuple):
     mean_information: np.ndarray
     budget: int
     threads: int = 1
+    report: Callable[[str, int, int], None] | None = None
 
     @property
     def n_points(self) -> int:
@@ -159,35 +162,19 @@ class BlockProblem(NamedTuple):
         Large passes are made in float32. One of ``VERIFY_EVERY`` points and those with the largest
         values are computed in float64 too; if they differ by more than rounding, all are.
         """
-        m, exact = len(self.X), lambda rows: _contracted(self.X[rows], self.g[rows], M, threads)
-        threads = self.threads
-        grouped_rows = isinstance(self.X, GroupedRows)
-        if grouped_rows or m * M.size < SCREEN_FROM or m < 4 * VERIFY_TOP:
-            return exact(slice(None))
-        a = _contracted(self.X.astype(np.float32), self.g, M, threads).astype(np.float64)
+        m, rough = len(self.X), isinstance(self.X, np.ndarray) and len(self.X) >= 4 * VERIFY_TOP
+        if not rough or m * M.size < SCREEN_FROM:
+            return contracted(self.X, self.g, M, self.threads)
+        step = None if self.report is None else partial(self.report, "pass")
+        a = contracted(self.X.astype(np.float32), self.g, M, self.threads, step)
         top = np.argpartition(a, m - VERIFY_TOP)[m - VERIFY_TOP :]
         rows = np.union1d(top, np.arange(0, m, VERIFY_EVERY))
-        sure = exact(rows)
+        sure = contracted(self.X[rows], self.g[rows], M, self.threads)
         if np.max(np.abs(a[rows] - sure)) > SCREEN_ERROR * np.mean(np.abs(sure)):
-            return exact(slice(None))
+            return contracted(self.X, self.g, M, self.threads, step)
+        a = a.astype(np.float64)
         a[rows] = sure
         return a
-
-
-def _contracted(X, g, M, threads):
-    """``sum_k g_ik x_i^T M_k x_i``; nothing of size m c is made."""
-    if isinstance(X, GroupedRows):
-        return np.einsum("ik,ik->i", g, quadratic(X, M))
-    pieces = nogil.parts(len(X), max(threads, -(-len(X) // ROWS)))
-
-    def of_rows(rows):
-        x, total = X[rows], np.zeros(rows.stop - rows.start, dtype=X.dtype)
-        for k, block in enumerate(M):
-            half = x @ block.astype(X.dtype, copy=False)
-            total += g[rows, k] * np.einsum("ij,ij->i", half, x)
-        return total
-
-    return np.concatenate(nogil.in_threads(of_rows, pieces, threads))
 
 
 def inverse_or_none(S: np.ndarray) -> np.ndarray | None:
@@ -252,13 +239,15 @@ def prepare_blocks(
     return blocks_of(data)
 
 
-def blocks_of(data: Inputs) -> BlockProblem:
+def blocks_of(data: Inputs, report: Callable[[str, int, int], None] | None = None) -> BlockProblem:
     """Compute the blocks of checked data.
 
     Parameters
     ----------
     data : Inputs
         The checked data.
+    report : callable, optional
+        Called as ``report("information", done, total)``, and by large passes.
 
     Returns
     -------
@@ -290,11 +279,12 @@ def blocks_of(data: Inputs) -> BlockProblem:
             seen = g.any(axis=0)
             g, g0 = np.ascontiguousarray(g[:, seen]), g0[:, seen]
         known = known_blocks(labeled, g0, data.strength * (1 - 1 / c))
-        mean = blocks(X, g, threads)
+        step = None if report is None else partial(report, "information")
+        mean = blocks(X, g, threads, step)
         mean /= len(pool)
         if not ridge:
             _require_definite(mean, known, budget)
-    return BlockProblem(X, g, known, mean, budget, threads)
+    return BlockProblem(X, g, known, mean, budget, threads, report)
 
 
 def require_room(c: int, d: int) -> None:

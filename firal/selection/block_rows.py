@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from threading import Lock
 
 import numpy as np
 from scipy import sparse
@@ -20,6 +21,8 @@ from firal.common.nogil import in_threads, parts
 
 FEWEST = 8  # columns of groups from which on they are worth the trouble
 PIECE = 4096  # points of one product
+TASK = 10**10  # multiply-adds between two reports, for which an interruption waits
+PARTS = 32  # of the classes, per thread
 
 
 @dataclass(frozen=True)
@@ -115,7 +118,12 @@ def product(X: np.ndarray | GroupedRows, V: np.ndarray) -> np.ndarray:
     return out
 
 
-def blocks(X: np.ndarray | GroupedRows, weights: np.ndarray, threads: int = 1) -> np.ndarray:
+def blocks(
+    X: np.ndarray | GroupedRows,
+    weights: np.ndarray,
+    threads: int = 1,
+    report: Callable[[int, int], None] | None = None,
+) -> np.ndarray:
     """Weighted sums of x x^T, one per class.
 
     Parameters
@@ -126,6 +134,8 @@ def blocks(X: np.ndarray | GroupedRows, weights: np.ndarray, threads: int = 1) -
         Nonnegative weights.
     threads : int
         Number of threads that share the classes.
+    report : callable, optional
+        Called as ``report(done, c)`` after every class.
 
     Returns
     -------
@@ -140,7 +150,7 @@ def blocks(X: np.ndarray | GroupedRows, weights: np.ndarray, threads: int = 1) -
                 half = X[rows] * np.sqrt(weights[rows, k])[:, None]
                 out[k] += half.T @ half  # NumPy computes one triangle
 
-        each_class(of_class, len(out), threads)
+        each_class(of_class, len(out), threads, report)
         return out
     m, d = X.x.shape
     tail = sparse.csr_array((X.size, (np.arange(m), X.group)), shape=(m, X.count))
@@ -191,7 +201,63 @@ def quadratic(X: np.ndarray | GroupedRows, M: np.ndarray, threads: int = 1) -> n
     return out
 
 
-def each_class(work: Callable[[int], None], count: int, threads: int) -> None:
+def contracted(
+    X: np.ndarray | GroupedRows,
+    g: np.ndarray,
+    M: np.ndarray,
+    threads: int = 1,
+    report: Callable[[int, int], None] | None = None,
+) -> np.ndarray:
+    """Weighted sums of the quadratic forms of all points.
+
+    Parameters
+    ----------
+    X : np.ndarray or GroupedRows of shape (m, d)
+        Points.
+    g : np.ndarray of shape (m, c)
+        Weights.
+    M : np.ndarray of shape (c, d, d)
+        Symmetric blocks.
+    threads : int
+        Number of threads that share the work.
+    report : callable, optional
+        Called as ``report(done, total)``.
+
+    Returns
+    -------
+    np.ndarray of shape (m,)
+        ``sum_k g_ik x_i^T M_k x_i``, in the type of X; nothing of size m c is made.
+    """
+    if isinstance(X, GroupedRows):
+        return np.einsum("ik,ik->i", g, quadratic(X, M))
+    many, done, lock = max(int(TASK // (PIECE * M[0].size)), 1), [0], Lock()
+    starts = range(0, len(M), many)
+    tasks = [(rows, slice(k, k + many)) for k in starts for rows in _some(len(X))]
+
+    def of_task(task):
+        rows, classes = task
+        x, part = X[rows], 0
+        for block, weights in zip(M[classes], g[rows, classes].T, strict=True):
+            half = x @ block.astype(X.dtype, copy=False)
+            part = part + weights * np.einsum("ij,ij->i", half, x)
+        if report is not None:
+            with lock:
+                done[0] += 1
+                report(done[0], len(tasks))
+        return part
+
+    total = np.zeros(len(X), dtype=X.dtype)
+    for (rows, _), part in zip(tasks, in_threads(of_task, tasks, threads), strict=True):
+        total[rows] += part  # in the order of the tasks, whoever was first
+    return total
+
+
+def each_class(
+    work: Callable[[int], None],
+    count: int,
+    threads: int,
+    report: Callable[[int, int], None] | None = None,
+) -> None:
     """Call ``work(k)`` for every class.
 
     Parameters
@@ -202,13 +268,24 @@ def each_class(work: Callable[[int], None], count: int, threads: int) -> None:
         Number of classes.
     threads : int
         Number of threads that share the classes; BLAS should have one thread in each.
+    report : callable, optional
+        Called as ``report(done, count)``.
+
+    Notes
+    -----
+    The classes are handed out in small parts: an interruption ends only those that have begun.
     """
+    done, lock = [0], Lock()
 
     def some(part):
         for k in range(part.start, part.stop):
             work(k)
+            if report is not None:
+                with lock:
+                    done[0] += 1
+                    report(done[0], count)
 
-    in_threads(some, parts(count, threads), threads)
+    in_threads(some, parts(count, min(count, PARTS * threads)), threads)
 
 
 def _some(m):

@@ -105,7 +105,8 @@ def select(
         Certified relative gap of the relaxed problem, between 0 and 1.
     progress : bool or callable, optional
         True for a tqdm bar, or a function called as ``progress(stage, done, total)`` with stage
-        "relax" (total is the most it may take), "sparsify" or "greedy".
+        "relax" (total is the most it may take), "sparsify" or "greedy"; with blocks also
+        "information" and "pass".
     watch : callable, optional
         Of greedy steps, as in ``bait``; NaN stands for points that are no candidates.
 
@@ -164,6 +165,7 @@ def select(
         ridge=ridge,
         probabilities=probabilities,
         if_too_large=advice,
+        report=report,
     )
     if choice.structure == "full":
         warn_if_all_tie(problem, pool, labeled, ridge)

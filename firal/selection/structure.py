@@ -10,6 +10,7 @@ choice depends on the sizes and on the memory of the machine, not on how busy it
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -151,6 +152,7 @@ def prepare(
     probabilities: tuple[ArrayLike, ArrayLike | None] | None = None,
     if_too_large: str | None = None,
     factorize: bool = True,
+    report: Callable[[str, int, int], None] | None = None,
 ) -> tuple[Problem | BlockProblem, Choice]:
     """Check the data of a selection, choose the structure, and prepare the problem.
 
@@ -162,6 +164,8 @@ def prepare(
         What the caller wants.
     task : str
         As in ``full_cost``.
+    report : callable, optional
+        Called as ``report(stage, done, total)`` while blocks are computed.
 
     Returns
     -------
@@ -197,7 +201,7 @@ def prepare(
             StructureChosen,
             stacklevel=3,
         )
-    return blocks_of(data), choice
+    return blocks_of(data, report), choice
 
 
 def prepare_with_weights(
