@@ -23,6 +23,7 @@ from firal.model.logistic import gradient, hessian, loss, probabilities
 from firal.pipeline import Batch, next_batch
 from firal.selection.bait import bait
 from firal.selection.end_to_end import select
+from firal.selection.fir_estimate import FirEstimate, estimate_fir
 from firal.selection.ftrl import Selection, sparsify
 from firal.selection.relaxation import Relaxation, relax
 from firal.strategies import STRATEGIES
@@ -33,12 +34,14 @@ __all__ = [
     "STRATEGIES",
     "ActiveLearner",
     "Batch",
+    "FirEstimate",
     "Fit",
     "Pool",
     "Relaxation",
     "Selection",
     "active_learning",
     "bait",
+    "estimate_fir",
     "excess_risk",
     "fir",
     "fit",

@@ -21,7 +21,7 @@ import numpy as np
 from firal import cli_select, cli_session
 from firal.cli_options import parser
 from firal.cli_progress import Ticker, ends_at_once
-from firal.selection.problem import AllPointsTie
+from firal.selection.ties import AllPointsTie
 
 # The library's errors begin with the name of an argument; these have an option of the same name.
 ARGUMENTS = ("budget", "dask", "eta", "pca", "ridge", "robust", "strategy")

@@ -8,27 +8,36 @@ about three, and that is what the answer is for: is it seconds, minutes or hours
 
 from __future__ import annotations
 
-import os
 import time
 from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 
+from firal.common.sizes import size_text, time_text, total_memory
 from firal.pipeline import DEFAULT
 from firal.selection import penalized, wide
+from firal.selection.structure import PER_CUBE, PER_POOL, full_cost
+
+__all__ = [
+    "Estimate",
+    "estimate",
+    "fewer_features",
+    "machine_rate",
+    "size_text",
+    "time_text",
+    "total_memory",
+    "why_impossible",
+]
 
 SIDE = 512  # of the matrices whose product is timed
 SLOW = 120.0  # seconds from which on a quicker way is worth a word
 FEWER = (200, 100, 50, 20, 10, 5)  # numbers of components that are tried as a remedy
 
 # Multiply-adds per unit of work, in units of those of a matrix product: fitted, see above.
-PER_POOL, PER_CUBE = 3.5, 330.0  # of greedy steps with full matrices
 PER_BLOCK_POOL, PER_BLOCK_CUBE = 20.0, 1000.0  # with one block per class
-PER_FTRL_POOL, PER_FTRL_CUBE, ETAS = 3.0, 20.0, 7
 PER_CLUSTER = 1100.0  # of one start of K-means, per point, feature and cluster
 PER_WIDE, PER_WIDE_CLUSTER = 1.2, 100.0  # without blocks, and of its clusters
-MATRICES = 12  # of the order of the model that are held at once
 
 
 class Estimate(NamedTuple):
@@ -113,14 +122,8 @@ def estimate(
     if strategy == DEFAULT:
         return _penalized(m, d, c, n_labels, budget, points)
     if strategy in ("firal", "bait"):
-        s = d * (c - 1)
-        pool, cube = (
-            (ETAS * PER_FTRL_POOL, ETAS * budget * PER_FTRL_CUBE)
-            if strategy == "firal"
-            else (PER_POOL, 10.0)
-        )
-        work = pool * budget * m * s**2 + cube * s**3
-        return Estimate("full", s, 0, work, points + 8 * MATRICES * s**2, points + 8 * 4 * s**2)
+        cost = full_cost("select" if strategy == "firal" else "bait", m, d, c, budget)
+        return Estimate("full", d * (c - 1), 0, *cost)
     work = m * d * (3 * PER_CLUSTER * budget if strategy == "kmeans" else 10 * max(c, 1))
     return Estimate("none", 0, 0, float(work), points, points)
 
@@ -136,10 +139,8 @@ def _penalized(m, d, c, n_labels, budget, points):
             clusters, work = 0, 0.0
         s = (d + clusters) * free
         work += PER_POOL * budget * m * s**2 + PER_CUBE * s**3
-        memory = points + 16 * m * (d + clusters)
-        return Estimate(
-            "full", s, clusters, work, memory + 8 * MATRICES * s**2, points + 8 * 4 * s**2
-        )
+        _, memory, least = full_cost("select", m, d + clusters, free + 1, budget)
+        return Estimate("full", s, clusters, work, memory, least)
     order, c = d + clusters, free + 1
     if penalized.is_wide(order, c):
         n, some = n_labels + min(2 * budget, m), min(m, penalized.CLUSTER_SAMPLE)
@@ -168,20 +169,6 @@ def machine_rate() -> float:
         A @ A
         seconds.append(time.perf_counter() - start)
     return SIDE**3 / max(min(seconds[1:]), 1e-9)
-
-
-def total_memory() -> int | None:
-    """Memory of this machine.
-
-    Returns
-    -------
-    int or None
-        Bytes; None if the system does not say.
-    """
-    try:
-        return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (AttributeError, ValueError, OSError):
-        return None
 
 
 def why_impossible(plan: Estimate, memory: int | None) -> str | None:
@@ -236,52 +223,3 @@ def fewer_features(
             if plan.seconds(rate) < SLOW / 2 and why_impossible(plan, memory) is None:
                 return k, plan
     return None
-
-
-def size_text(size: float) -> str:
-    """Write a number of bytes.
-
-    Parameters
-    ----------
-    size : float
-        Bytes.
-
-    Returns
-    -------
-    str
-        In MB or GB.
-
-    Examples
-    --------
-    >>> size_text(3.2e8), size_text(3.29e11)
-    ('320 MB', '329 GB')
-    """
-    if size < 1e9:
-        return f"{max(size / 1e6, 1):.0f} MB"
-    return f"{size / 1e9:.1f} GB" if size < 1e10 else f"{size / 1e9:.0f} GB"
-
-
-def time_text(seconds: float) -> str:
-    """Write a rough duration.
-
-    Parameters
-    ----------
-    seconds : float
-        The duration.
-
-    Returns
-    -------
-    str
-        In the unit that fits, such as "about 20 s".
-
-    Examples
-    --------
-    >>> [time_text(seconds) for seconds in (0.2, 23, 400, 9000)]
-    ['about 1 s', 'about 20 s', 'about 7 min', 'about 2 h']
-    """
-    if seconds < 1.5:
-        return "about 1 s"
-    if seconds < 90:
-        digits = seconds if seconds < 10 else 10 * round(seconds / 10)
-        return f"about {digits:.0f} s"
-    return f"about {seconds / 60:.0f} min" if seconds < 5400 else f"about {seconds / 3600:.0f} h"

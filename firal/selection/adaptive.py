@@ -31,14 +31,10 @@ from numpy.typing import ArrayLike
 
 from firal.common import checks
 from firal.common.threads import one_thread
+from firal.selection.block_rounding import any_rounding
 from firal.selection.greedy import greedy
-from firal.selection.rounding import (
-    PickedPoints,
-    barrier_below,
-    check_rounding,
-    prepare_rounding,
-    score_matrices,
-)
+from firal.selection.rounding import barrier_below
+from firal.selection.structure import prepare_with_weights
 from firal.selection.support import check_candidates, of_pool, on_support
 
 
@@ -87,6 +83,7 @@ def adaptive_sparsify(
     ridge: float = 0.0,
     probabilities: tuple[ArrayLike, ArrayLike | None] | None = None,
     level: float | None = None,
+    structure: str = "auto",
     candidates: str = "all",
     replace: bool = False,
 ) -> AdaptiveSelection:
@@ -113,6 +110,10 @@ def adaptive_sparsify(
     level : float, optional
         Positive; has the role of eta in ``sparsify``. The default 2 sqrt(d~ b) is twice the value
         that the guarantee favors for large b.
+    structure : {"full", "block-diagonal", "auto"}
+        "block-diagonal" keeps one block of size d per class of all information
+        (:mod:`firal.selection.block_diagonal`): quick for many classes. "auto" is full where that
+        is feasible, and says so in a warning where it is not (:mod:`firal.selection.structure`).
     candidates : {"all", "support"}
         "support" picks among the points with weight, for which the theorem holds as well.
     replace : bool, default False
@@ -147,17 +148,25 @@ def adaptive_sparsify(
     True
     """
     check_candidates(candidates)
-    problem, z = check_rounding(
-        pool, labeled, theta, z, budget, replace, ridge=ridge, probabilities=probabilities
+    problem, z, _ = prepare_with_weights(
+        pool,
+        labeled,
+        theta,
+        z,
+        budget,
+        replace,
+        structure=structure,
+        ridge=ridge,
+        probabilities=probabilities,
     )
     rows = None
     if candidates == "support":
         problem, z, rows = on_support(problem, z, replace)
     if level is None:
-        level = 2 * np.sqrt(problem.size * problem.budget)
+        level = 2 * np.sqrt(problem.parameters * problem.budget)
     level = checks.number(level, "level", 0)
     with one_thread():
-        rounding = prepare_rounding(problem, z)
+        rounding = any_rounding(problem, z)
         rule = _AdaptiveRule(rounding, level)
         picks = greedy(rule, rounding.scorer, problem.budget, replace=replace)
         final = barrier_below(rule.picked.spectrum(), level) + 1 / level
@@ -211,7 +220,7 @@ class _AdaptiveRule:
 
     def __init__(self, rounding, level):
         self.rounding, self.level = rounding, level
-        self.picked, self.etas, self.guarantee = PickedPoints(rounding), [], []
+        self.picked, self.etas, self.guarantee = rounding.picked(), [], []
 
     def weights(self):
         b, level, picked = self.rounding.problem.budget, self.level, self.picked
@@ -221,7 +230,8 @@ class _AdaptiveRule:
         left = b - len(picked.rows)
         self.guarantee.append(barrier + left / (b + level) + 1 / level)
         K = picked.information + self.rounding.labeled_per_pick
-        return score_matrices(self.rounding, K - (barrier + 1 / (b + level)) * self.rounding.Sigma)
+        raised = (barrier + 1 / (b + level)) * self.rounding.Sigma
+        return self.rounding.score_matrices(K - raised)
 
     def add(self, i, score):
         self.picked.add(i)

@@ -1,4 +1,4 @@
-"""The penalized design with block-diagonal information: many classes at the price of few.
+"""The design with block-diagonal information: many classes at the price of few.
 
 With one parameter vector per class (no reference class) the information of a point is
 (diag(p) - p p^T) (x) x x^T. Its diagonal blocks are g_k x x^T with g_k = p_k (1 - p_k), one of size
@@ -7,38 +7,32 @@ d (c-1). The blocks of the symmetric penalty are n ridge (1 - 1/c) I. The proble
 
     f(S) = sum_k trace[(L_k + sum_{i in S} g_ik x_i x_i^T + n ridge (1 - 1/c) I)^{-1} H_pk].
 
-The authors of FIRAL use the same blocks in the rounding of their follow-up (Approx-FIRAL, 2024).
-
-**Greedy steps are cheap.** A point changes every block by a matrix of rank one. With
-W_k = M_k^{-1}, B_k = W_k H_pk W_k, q1_ik = x_i^T W_k x_i and q2_ik = x_i^T B_k x_i, adding point i
-lowers f by sum_k g_ik q2_ik / (1 + g_ik q1_ik). When point j comes (sign 1) or goes (sign -1), let
-v = W_k x_j, u = B_k x_j and s = sign g_jk / (1 + sign g_jk x_j^T v). Then W_k loses s v v^T, B_k
-loses s (v u^T + u v^T) - s^2 (x_j^T u) v v^T, and ::
-
-    q1_i -= s (x_i^T v)^2,    q2_i -= 2 s (x_i^T v)(x_i^T u) - s^2 (x_j^T u) (x_i^T v)^2,
-
-so a step costs 2 m c d multiply-adds for the pool, one product of X with 2 c vectors. Columns that
-are indicators of groups, as those of clusters, cost next to nothing (``block_rows``).
+It has the form of the full problem, sums of positive semidefinite matrices, so the relaxation, its
+certificate and every rounding work on it as they stand: a block-diagonal matrix is a matrix. The
+chapter *Many classes* has the bounds between the two objectives. The authors of FIRAL use the same
+blocks in the rounding of their follow-up (Approx-FIRAL, 2024).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import linalg
 
-from firal.common import checks
-from firal.common.rounds import same_columns
-from firal.selection.block_rows import GroupedRows, blocks, grouped, product, quadratic
-from firal.selection.coordinates import require_strong_ridge
-from firal.selection.ftrl import Selection
-from firal.selection.probabilities import class_probabilities
-from firal.selection.scoring import TIE
+from firal.common import nogil
+from firal.common.linalg import from_lower, reciprocal_condition
+from firal.common.threads import allowed_threads, one_thread
+from firal.selection import coordinates
+from firal.selection.block_rows import GroupedRows, blocks, contracted, each_class, grouped
+from firal.selection.inputs import Inputs, checked_inputs
 
 MOST_BYTES = 8 * 2**30  # of the blocks; more is refused
+SCREEN_FROM = 10**11  # from this m c d^2 on, a pass is made in float32 and verified
+VERIFY_EVERY, VERIFY_TOP = 32, 2000  # points that are computed in float64 too
+SCREEN_ERROR = 1e-3  # largest relative error of float32 before all is computed in float64
 
 
 class BlockProblem(NamedTuple):
@@ -56,6 +50,10 @@ class BlockProblem(NamedTuple):
         Blocks of H_p.
     budget : int
         Number of points to pick.
+    threads : int
+        Number of threads that share the classes.
+    report : callable or None
+        Called as ``report("pass", done, total)`` during large passes over the points.
     """
 
     X: np.ndarray | GroupedRows
@@ -63,11 +61,28 @@ class BlockProblem(NamedTuple):
     labeled_information: np.ndarray
     mean_information: np.ndarray
     budget: int
+    threads: int = 1
+    report: Callable[[str, int, int], None] | None = None
 
     @property
     def n_points(self) -> int:
         """Number of points m of the pool."""
         return len(self.X)
+
+    @property
+    def copies(self) -> int:
+        """How often the problem stands in the full one: once."""
+        return 1
+
+    @property
+    def size(self) -> int:
+        """Order of the blocks."""
+        return self.mean_information.shape[1]
+
+    @property
+    def parameters(self) -> int:
+        """Number of parameters c d."""
+        return self.mean_information.shape[0] * self.mean_information.shape[1]
 
     def restricted(self, rows: np.ndarray) -> BlockProblem:
         """The same problem with fewer candidates; H_p stays that of the pool.
@@ -95,10 +110,12 @@ class BlockProblem(NamedTuple):
         Returns
         -------
         np.ndarray of shape (c, d, d)
-            Blocks. Cost: c d^2 multiply-adds per point with weight.
+            Blocks. Cost: c d^2 / 2 multiply-adds per point with weight.
         """
         held = z > 0
-        return self.labeled_information + blocks(self.X[held], self.g[held] * z[held, None])
+        total = blocks(self.X[held], self.g[held] * z[held, None], self.threads)
+        total += self.labeled_information
+        return total
 
     def evaluator(self) -> Callable[[np.ndarray], tuple[float, np.ndarray | None]]:
         """Function from Sigma to f and M = Sigma^{-1} H_p Sigma^{-1}.
@@ -106,13 +123,24 @@ class BlockProblem(NamedTuple):
         Returns
         -------
         callable
-            Cost of a call: about 3 c d^3 multiply-adds.
+            Returns (inf, None) if a block is singular. Cost of a call: about 3 c d^3 multiply-adds.
         """
 
         def evaluate(Sigma):
-            inverse = np.linalg.inv(Sigma)
-            half = inverse @ self.mean_information
-            return float(np.trace(half, axis1=1, axis2=2).sum()), half @ inverse
+            f, M = np.empty(len(Sigma)), np.empty_like(Sigma)
+
+            def of_class(k):
+                inverse = inverse_or_none(Sigma[k])
+                if inverse is None:
+                    f[k] = np.inf
+                    return
+                half = inverse @ self.mean_information[k]
+                f[k] = np.trace(half)
+                np.matmul(half, inverse, out=M[k])
+
+            each_class(of_class, len(Sigma), self.threads)
+            total = float(f.sum())
+            return (total, M) if np.isfinite(total) else (np.inf, None)
 
         return evaluate
 
@@ -128,8 +156,47 @@ class BlockProblem(NamedTuple):
         -------
         np.ndarray of shape (m,)
             Cost: m c d^2 multiply-adds.
+
+        Notes
+        -----
+        Large passes are made in float32. One of ``VERIFY_EVERY`` points and those with the largest
+        values are computed in float64 too; if they differ by more than rounding, all are.
         """
-        return np.einsum("ik,ik->i", self.g, quadratic(self.X, M))
+        m, rough = len(self.X), isinstance(self.X, np.ndarray) and len(self.X) >= 4 * VERIFY_TOP
+        if not rough or m * M.size < SCREEN_FROM:
+            return contracted(self.X, self.g, M, self.threads)
+        step = None if self.report is None else partial(self.report, "pass")
+        a = contracted(self.X.astype(np.float32), self.g, M, self.threads, step)
+        top = np.argpartition(a, m - VERIFY_TOP)[m - VERIFY_TOP :]
+        rows = np.union1d(top, np.arange(0, m, VERIFY_EVERY))
+        sure = contracted(self.X[rows], self.g[rows], M, self.threads)
+        if np.max(np.abs(a[rows] - sure)) > SCREEN_ERROR * np.mean(np.abs(sure)):
+            return contracted(self.X, self.g, M, self.threads, step)
+        a = a.astype(np.float64)
+        a[rows] = sure
+        return a
+
+
+def inverse_or_none(S: np.ndarray) -> np.ndarray | None:
+    """Inverse of one block.
+
+    Parameters
+    ----------
+    S : np.ndarray of shape (d, d)
+        Symmetric.
+
+    Returns
+    -------
+    np.ndarray of shape (d, d), or None
+        None if S is not positive definite to rounding. Cost: d^3 multiply-adds.
+    """
+    C, diagonal = S.T.copy(order="F"), S.diagonal()
+    if not nogil.cholesky(C):
+        return None
+    if np.min(C.diagonal() ** 2 / diagonal) <= len(S) * np.finfo(float).eps:
+        return None
+    nogil.inverse_of_factored(C)
+    return from_lower(C)
 
 
 def prepare_blocks(
@@ -138,15 +205,16 @@ def prepare_blocks(
     theta: ArrayLike | None,
     budget: int,
     *,
-    ridge: float,
+    ridge: float = 0.0,
     probabilities: tuple[ArrayLike, ArrayLike | None] | None = None,
+    if_too_large: str | None = "blocks are for distinct points",
 ) -> BlockProblem:
     """Check the data of a selection, and compute its blocks.
 
     Parameters
     ----------
-    pool, labeled, theta, budget, ridge, probabilities
-        As in :func:`firal.selection.problem.prepare_problem`; the ridge must be positive.
+    pool, labeled, theta, budget, ridge, probabilities, if_too_large
+        As in :func:`firal.selection.problem.prepare_problem`.
 
     Returns
     -------
@@ -156,186 +224,117 @@ def prepare_blocks(
     Raises
     ------
     ValueError
-        If shapes disagree, a value is not finite, the budget is too large, or the blocks would take
-        too much memory.
-
-    Notes
-    -----
-    Cost: m c d^2 multiply-adds; memory m (d + c) + 4 c d^2.
+        If shapes disagree, a value is not finite, the budget is too large, the blocks would take
+        too much memory, or a block is singular for lack of points and of a ridge.
     """
-    ridge = checks.number(ridge, "ridge", 0)
-    same_columns(pool, labeled)
-    pool = checks.points(pool, "pool").astype(np.float64, copy=False)
-    m, d = pool.shape
-    budget = checks.integer(budget, "budget", 1, m)
-    if labeled is None or np.size(labeled) == 0:
-        labeled = np.empty((0, d))
-    else:
-        labeled = checks.points(labeled, "labeled", d).astype(np.float64, copy=False)
-    p, p0 = class_probabilities(pool, labeled, theta, probabilities)
-    require_strong_ridge(pool, (len(labeled) + budget) * ridge)
-    g, known = p * (1 - p), known_blocks(labeled, p0, (len(labeled) + budget) * ridge)
-    X = grouped(pool)
-    return BlockProblem(X, g, known, blocks(X, g) / m, budget)
+    data = checked_inputs(
+        pool,
+        labeled,
+        theta,
+        budget,
+        ridge=ridge,
+        probabilities=probabilities,
+        if_too_large=if_too_large,
+    )
+    return blocks_of(data)
 
 
-def known_blocks(labeled: np.ndarray, p0: np.ndarray, strength: float) -> np.ndarray:
-    """Blocks of the labeled points and of the penalty.
+def blocks_of(data: Inputs, report: Callable[[str, int, int], None] | None = None) -> BlockProblem:
+    """Compute the blocks of checked data.
 
     Parameters
     ----------
-    labeled : np.ndarray of shape (n0, d)
-        Labeled points; may be empty.
-    p0 : np.ndarray of shape (n0, c)
-        Their class probabilities.
-    strength : float
-        Number of labels times the ridge.
+    data : Inputs
+        The checked data.
+    report : callable, optional
+        Called as ``report("information", done, total)``, and by large passes.
 
     Returns
     -------
-    np.ndarray of shape (c, d, d)
-        The blocks.
+    BlockProblem
+        As in ``prepare_blocks``.
+
+    Notes
+    -----
+    Without a ridge nothing changes with an invertible linear map of the features, so they are
+    replaced by coordinates on their span, and classes of probability zero are left out. Cost:
+    m c d^2 / 2 multiply-adds; memory m (d + c) + 4 c d^2.
+    """
+    pool, labeled, p, p0, budget, ridge = data
+    d, c, threads = pool.shape[1], p.shape[1], allowed_threads()
+    require_room(c, d)
+    g, g0 = p * (1 - p), p0 * (1 - p0)
+    del p, p0
+    if not g.any():
+        raise ValueError(
+            "pool must carry information, got none: all its points have probabilities of 0 and 1"
+        )
+    with one_thread():
+        if ridge:
+            coordinates.require_strong_ridge(pool, data.strength)
+            X = grouped(pool)
+        else:
+            map_ = coordinates.whitened(pool, labeled)
+            X, labeled = pool @ map_, labeled @ map_
+            seen = g.any(axis=0)
+            g, g0 = np.ascontiguousarray(g[:, seen]), g0[:, seen]
+        known = known_blocks(labeled, g0, data.strength * (1 - 1 / c))
+        step = None if report is None else partial(report, "information")
+        mean = blocks(X, g, threads, step)
+        mean /= len(pool)
+        if not ridge:
+            _require_definite(mean, known, budget)
+    return BlockProblem(X, g, known, mean, budget, threads, report)
+
+
+def require_room(c: int, d: int) -> None:
+    """Raise if the blocks would take too much memory.
+
+    Parameters
+    ----------
+    c, d : int
+        Number of classes and of features.
 
     Raises
     ------
     ValueError
-        If they would take too much memory.
+        If four arrays of blocks take more than ``MOST_BYTES``.
     """
-    d, c = labeled.shape[1], p0.shape[1]
     needed = 4 * 8 * c * d * d
     if needed > MOST_BYTES:
         raise ValueError(
             f"{c} blocks of {d} x {d} must fit in {MOST_BYTES / 2**30:.0f} GiB, got "
             f"{needed / 2**30:.0f} GiB: reduce the features"
         )
-    known = blocks(labeled, p0 * (1 - p0))
-    known[:, np.arange(d), np.arange(d)] += strength * (1 - 1 / c)
+
+
+def known_blocks(labeled: np.ndarray, g0: np.ndarray, penalty: float) -> np.ndarray:
+    """Blocks of the labeled points and of the penalty.
+
+    Parameters
+    ----------
+    labeled : np.ndarray of shape (n0, d)
+        Labeled points; may be empty.
+    g0 : np.ndarray of shape (n0, c)
+        p (1 - p) of their class probabilities.
+    penalty : float
+        Multiple of the identity in every block.
+
+    Returns
+    -------
+    np.ndarray of shape (c, d, d)
+        The blocks.
+    """
+    known, diagonal = blocks(labeled, g0), np.arange(labeled.shape[1])
+    known[:, diagonal, diagonal] += penalty
     return known
 
 
-def block_greedy(
-    problem: BlockProblem,
-    watch: Callable[[int, np.ndarray], None] | None = None,
-    report: Callable[[int, int], None] | None = None,
-) -> tuple[np.ndarray, np.ndarray]:
-    """Picks of the forward steps alone, and of forward and backward steps.
-
-    Parameters
-    ----------
-    problem : BlockProblem
-        The prepared data.
-    watch : callable, optional
-        Called at every forward step as ``watch(i, decrease)``, as in ``bait``.
-    report : callable, optional
-        Called after every forward step as ``report(done, total)``.
-
-    Returns
-    -------
-    tuple of np.ndarray
-        The first ``budget`` points that were added, and those left of ``2 budget`` when the others
-        were removed again, each time the one whose loss hurts least. Of equals, the lowest row is
-        added first, and the one added last is removed first.
-
-    Notes
-    -----
-    Cost of step t: 2 m c d multiply-adds for the pool, at most 2 c d^2 for the blocks, and 5 t c d.
-    Memory: 2 c d (d + 2 budget).
-    """
-    m, b = len(problem.X), problem.budget
-    steps, added = min(2 * b, m), []
-    state = _Greedy(problem, steps)
-    allowed = np.ones(m, dtype=bool)
-    # 1. Forward: add the point that lowers f most.
-    for step in range(steps):
-        decrease = state.change_of_f(1)
-        scores = np.where(allowed, decrease, -np.inf)
-        i = int(np.flatnonzero(scores >= scores.max() * (1 - TIE))[0])
-        if watch is not None:
-            watch(i, decrease)
-        added.append(i)
-        allowed[i] = False
-        state.move(i, 1)
-        if report is not None:
-            report(step + 1, steps)
-    # 2. Backward, on the added points: remove the one that raises f least, the latest of equals.
-    chosen = np.zeros(m)
-    chosen[added] = 1
-    known = problem.total_information(chosen)
-    state = _Greedy(problem.restricted(added)._replace(labeled_information=known), steps - b)
-    left = list(range(steps))
-    while len(left) > b:
-        loss = np.maximum(state.change_of_f(-1)[left], 0)  # rounding may leave it below
-        t = left[np.flatnonzero(loss <= loss.min() * (1 + TIE))[-1]]
-        left.remove(t)
-        state.move(t, -1)
-    return np.array(added[:b]), np.array(added)[left]
-
-
-def picked(problem: BlockProblem, rows: np.ndarray, Sigma: np.ndarray) -> Selection:
-    """What is known about some picked points.
-
-    Parameters
-    ----------
-    problem : BlockProblem
-        The prepared data.
-    rows : np.ndarray of int
-        The picked rows.
-    Sigma : np.ndarray of shape (c, d, d)
-        Information of the relaxed weights.
-
-    Returns
-    -------
-    Selection
-        With ``objective`` and ``lambda_min`` of the block-diagonal problem; ``eta`` is None.
-    """
-    weights = np.zeros(len(problem.X))
-    weights[rows] = 1
-    S = problem.total_information(weights)
-    smallest = min(
-        linalg.eigh(a, b, eigvals_only=True, subset_by_index=[0, 0])[0]
-        for a, b in zip(S, Sigma, strict=True)
-    )
-    f, nothing = problem.evaluator()(S)[0], np.empty(0)
-    return Selection(rows, None, float(max(smallest, 0.0)), nothing, nothing, f)
-
-
-class _Greedy:
-    """The quadratic forms of all points, kept current while points come and go.
-
-    W_k and B_k = W_k H_pk W_k of the start stay as they are. What the moves so far changed is kept
-    as their vectors v and u, so that a move reads the blocks only in the columns that its point
-    has, and writes none.
-    """
-
-    def __init__(self, problem, moves):
-        W = np.linalg.inv(problem.labeled_information)
-        B = W @ problem.mean_information @ W
-        c, d = W.shape[:2]
-        self.problem, self.W, self.B, self.moves = problem, W, B, 0
-        self.q1, self.q2 = quadratic(problem.X, W), quadratic(problem.X, B)
-        self.v, self.u = np.empty((c, moves, d)), np.empty((c, moves, d))
-        self.s, self.eta = np.empty((c, moves)), np.empty((c, moves))
-
-    def change_of_f(self, sign):
-        """How much f falls when a point comes (1), or rises when it goes (-1); all points (m,)."""
-        g = self.problem.g
-        return np.einsum("ik,ik->i", g, self.q2 / (1 + sign * g * self.q1))
-
-    def move(self, j, sign):
-        X, x, g, t = self.problem.X, self.problem.X[j], self.problem.g[j], self.moves
-        # 1. v = W x and u = B x, with what the moves so far have changed.
-        used = np.flatnonzero(x)
-        columns = used if 2 * used.size < x.size else slice(None)
-        v, u = self.W[:, :, columns] @ x[columns], self.B[:, :, columns] @ x[columns]
-        V, U, s = self.v[:, :t], self.u[:, :t], self.s[:, :t]
-        Vx, Ux = V @ x, U @ x  # (c, t)
-        v -= np.matmul((s * Vx)[:, None], V)[:, 0]
-        u -= np.matmul((s * (Ux - s * self.eta[:, :t] * Vx))[:, None], V)[:, 0]
-        u -= np.matmul((s * Vx)[:, None], U)[:, 0]
-        # 2. The forms of all points.
-        s, eta = sign * g / (1 + sign * g * (v @ x)), u @ x
-        Xv, Xu = product(X, v), product(X, u)
-        self.q2 -= s * Xv * (2 * Xu - s * eta * Xv)
-        self.q1 -= s * Xv**2
-        self.v[:, t], self.u[:, t], self.s[:, t], self.eta[:, t] = v, u, s, eta
-        self.moves += 1
+def _require_definite(mean, known, budget):
+    worst = min(reciprocal_condition(a + b / budget) for a, b in zip(mean, known, strict=True))
+    if not worst > mean.shape[1] * np.finfo(float).eps:
+        raise ValueError(
+            "pool and labeled must have information of full rank in every class, got a reciprocal "
+            f"condition number of {worst:.2g}: too few points, or probabilities that are 0 or 1 to "
+            "rounding (use a ridge)"
+        )

@@ -14,12 +14,10 @@ import numpy as np
 
 from firal.common.threads import one_thread
 from firal.selection.bait import greedy_picks
-from firal.selection.block_diagonal import block_greedy
-from firal.selection.block_diagonal import picked as picked_blocks
+from firal.selection.block_rounding import any_rounding
 from firal.selection.end_to_end import MAX_ITER, _best, _etas, _ftrl_runs, run_greedy
 from firal.selection.ftrl import Selection
 from firal.selection.relaxation import Relaxation
-from firal.selection.rounding import prepare_rounding
 from firal.selection.streamed import StreamedProblem
 from firal.selection.working_set import solve_on_working_set
 
@@ -75,7 +73,7 @@ def select_from_candidates(
     eta : float, "theory" or None
         As in ``firal.select``.
     rounding : {"ftrl", "greedy"}
-        As in ``firal.select``; a block-diagonal problem needs "greedy".
+        As in ``firal.select``.
     tol : float, default 1e-2
         Certified relative gap of the relaxed problem.
     report : callable
@@ -91,21 +89,23 @@ def select_from_candidates(
     relaxation, candidates = relaxed_candidates(problem, tol, report)
     small, z = problem.restricted(candidates), relaxation.z[candidates]
     z *= problem.budget / z.sum()
-    if problem.mean_information.ndim == 3:
-        Sigma = small.total_information(z)
-        sets = block_greedy(small, report=partial(report, "greedy"))
-        runs, prepared = [picked_blocks(small, rows, Sigma) for rows in sets[::-1]], None
-    else:
-        with one_thread():
-            prepared = prepare_rounding(small, z)
-            if rounding == "greedy":
-                runs = [run_greedy(prepared, partial(report, "greedy"))]
-            else:
-                etas = _etas(eta, small.parameters, small.budget)
-                runs = _ftrl_runs(prepared, etas, False, report)
+    with one_thread():
+        prepared = any_rounding(small, z)
+        if rounding == "greedy":
+            runs = [run_greedy(prepared, partial(report, "greedy"))]
+        else:
+            etas = _etas(eta, small.parameters, small.budget)
+            runs = _ftrl_runs(prepared, etas, False, report)
     best = _best(prepared, runs, by_objective=rounding == "greedy")
     tried = tuple((r.eta, r.lambda_min) for r in runs if r.eta is not None)
-    return best._replace(indices=candidates[best.indices], relaxation=relaxation, tried=tried)
+    structure = "full" if problem.mean_information.ndim == 2 else "block-diagonal"
+    return best._replace(
+        indices=candidates[best.indices],
+        relaxation=relaxation._replace(structure=structure),
+        tried=tried,
+        passes=relaxation.passes,
+        structure=structure,
+    )
 
 
 def bait_from_candidates(

@@ -12,7 +12,7 @@ import numpy as np
 from firal.engine.clusters import nearest_center
 from firal.model.hessians import weighted_information
 from firal.model.logistic import softmax
-from firal.selection.block_diagonal import blocks
+from firal.selection.block_rows import blocks
 
 
 class Design(NamedTuple):

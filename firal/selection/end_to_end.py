@@ -27,20 +27,18 @@ from firal.common import checks
 from firal.common.nogil import in_threads
 from firal.common.progress import reporter
 from firal.common.threads import matrix_threads, one_thread
-from firal.selection.bait import greedy_picks
-from firal.selection.block_diagonal import block_greedy, prepare_blocks
-from firal.selection.block_diagonal import picked as picked_blocks
+from firal.selection.block_rounding import BlockRounding, any_rounding
 from firal.selection.ftrl import LARGEST_ETA, Selection, run_ftrl
-from firal.selection.problem import prepare_problem, warn_if_all_tie
 from firal.selection.relaxation import check_options, solve_relaxed
-from firal.selection.rounding import PickedPoints, Rounding, prepare_rounding, spectrum_of
-from firal.selection.scoring import TIE, PoolScorer
+from firal.selection.rounding import Rounding, spectrum_of
+from firal.selection.scoring import TIE
+from firal.selection.structure import prepare
 from firal.selection.support import candidates_of, check_candidates, of_pool, spread
+from firal.selection.ties import warn_if_all_tie
 from firal.selection.working_set import solve_on_working_set
 
 MAX_ITER = 1000
 ROUNDINGS = ("ftrl", "greedy", "best")
-STRUCTURES = ("full", "block-diagonal")
 
 
 def select(
@@ -53,7 +51,7 @@ def select(
     probabilities: tuple[ArrayLike, ArrayLike | None] | None = None,
     eta: float | str | None = None,
     rounding: str | None = None,
-    structure: str = "full",
+    structure: str = "auto",
     candidates: str | None = None,
     replace: bool = False,
     capped: bool = True,
@@ -89,11 +87,12 @@ def select(
     rounding : {"ftrl", "greedy", "best"}, optional
         How weights become points: "ftrl" is Algorithm 1; "greedy" adds and removes points by the
         objective, as ``bait`` does, and needs a ridge; "best" runs both and keeps the smaller
-        objective. The default is "ftrl" without a ridge, and "best" with one.
-    structure : {"full", "block-diagonal"}
+        objective. The default is "ftrl" without a ridge, "best" with one, and "greedy" with a ridge
+        and blocks.
+    structure : {"full", "block-diagonal", "auto"}
         "block-diagonal" keeps one block of size d per class of all information
-        (:mod:`firal.selection.block_diagonal`): quick for many classes. It needs a ridge, and
-        rounds by "greedy".
+        (:mod:`firal.selection.block_diagonal`): quick for many classes. "auto" is full where that
+        is feasible, and says so in a warning where it is not (:mod:`firal.selection.structure`).
     candidates : {"all", "support"}, optional
         Which points the rounding may pick: "all" is Algorithm 1; "support" are the points with
         weight and a few thousand that are the next to get some, so that the pool is not read again.
@@ -106,7 +105,8 @@ def select(
         Certified relative gap of the relaxed problem, between 0 and 1.
     progress : bool or callable, optional
         True for a tqdm bar, or a function called as ``progress(stage, done, total)`` with stage
-        "relax" (total is the most it may take), "sparsify" or "greedy".
+        "relax" (total is the most it may take), "sparsify" or "greedy"; with blocks also
+        "information" and "pass".
     watch : callable, optional
         Of greedy steps, as in ``bait``; NaN stands for points that are no candidates.
 
@@ -146,36 +146,32 @@ def select(
     check_options(capped, None, tol, MAX_ITER)
     checks.boolean(replace, "replace")
     checks.function(watch, "watch")
-    if structure not in STRUCTURES:
-        raise ValueError(f"structure must be one of {STRUCTURES}, got {structure!r}")
     check_candidates(candidates)
-    if structure == "block-diagonal" and rounding is None:
-        rounding = "greedy"
+    by_default = rounding is None
     rounding = _rounding(rounding, ridge, replace)
     if eta is not None and rounding == "greedy":
         raise ValueError(f'eta must be None with rounding="greedy", got {eta!r}')
     report, bar = reporter(progress)
-    if structure == "block-diagonal":
-        if rounding != "greedy":
-            raise ValueError(f'rounding must be "greedy" with blocks, got {rounding!r}')
-        data = dict(ridge=ridge, probabilities=probabilities)
-        with _closing(bar):
-            blocks = prepare_blocks(pool, labeled, theta, budget, **data)
-            return _select_blocks(blocks, capped, tol, candidates, report, watch)
     limits = (("capped=False", capped), ("replace=True", not replace))
     needed = " and ".join(option for option, limited in limits if limited)
     advice = f"set {needed} to allow repeated picks" if needed else None
-    problem = prepare_problem(
+    problem, choice = prepare(
         pool,
         labeled,
         theta,
         budget,
+        structure=structure,
+        task="select" if eta is None and rounding != "greedy" else "sparsify",
         ridge=ridge,
         probabilities=probabilities,
         if_too_large=advice,
+        report=report,
     )
+    if choice.structure == "full":
+        warn_if_all_tie(problem, pool, labeled, ridge)
+    elif by_default and rounding == "best" and eta is None:
+        rounding = "greedy"
     etas = _etas(eta, problem.parameters, problem.budget) if rounding != "greedy" else []
-    warn_if_all_tie(problem, pool, labeled, ridge)
     with _closing(bar), one_thread():
         # 1. Weights for all points.
         steps = partial(report, "relax")
@@ -185,26 +181,24 @@ def select(
             relaxation = solve_relaxed(problem, capped, None, tol, MAX_ITER, steps)
         # 2. From weights to points, with every eta, and by greedy steps.
         small, z, rows = candidates_of(problem, relaxation, candidates)
-        prepared = prepare_rounding(small, z)
+        prepared = any_rounding(small, z)
         runs = _ftrl_runs(prepared, etas, replace, report)
         tried = tuple((r.eta, r.lambda_min) for r in runs)
         if rounding != "ftrl":
             steps = partial(report, "greedy")
             runs.append(run_greedy(prepared, steps, spread(watch, rows, problem.n_points)))
         best = _best(prepared, runs, by_objective=bool(ridge))
-    return of_pool(best, rows)._replace(relaxation=relaxation, tried=tried)
-
-
-def _select_blocks(problem, capped, tol, candidates, report, watch):
-    """``select`` on a prepared block-diagonal problem."""
-    relaxation = solve_on_working_set(problem, capped, tol, MAX_ITER, partial(report, "relax"))
-    small, z, rows = candidates_of(problem, relaxation, candidates)
-    Sigma = small.total_information(z)
-    watch = spread(watch, rows, problem.n_points)
-    sets = block_greedy(small, watch, partial(report, "greedy"))
-    runs = [picked_blocks(small, picks, Sigma) for picks in sets[::-1]]
-    best = _best(None, runs, by_objective=True)
-    return of_pool(best, rows)._replace(relaxation=relaxation)
+    passes = relaxation.passes
+    if rows is None:  # every step reads the whole pool, a greedy run has 2b forward ones
+        passes += problem.budget * len(etas)
+        passes += min(2 * problem.budget, problem.n_points) if rounding != "ftrl" else 0
+    return of_pool(best, rows)._replace(
+        relaxation=relaxation._replace(structure=choice.structure, why=choice.why),
+        tried=tried,
+        passes=passes,
+        structure=choice.structure,
+        why=choice.why,
+    )
 
 
 def _closing(bar):
@@ -212,7 +206,7 @@ def _closing(bar):
 
 
 def run_greedy(
-    rounding: Rounding,
+    rounding: Rounding | BlockRounding,
     report: Callable[[int, int], None] | None = None,
     watch: Callable[[int, np.ndarray], None] | None = None,
 ) -> Selection:
@@ -223,7 +217,7 @@ def run_greedy(
 
     Parameters
     ----------
-    rounding : Rounding
+    rounding : Rounding or BlockRounding
         The prepared problem; its weights z only serve the certificate ``lambda_min``.
     report : callable, optional
         Called after every forward step as ``report(done, total)``.
@@ -235,14 +229,10 @@ def run_greedy(
     Selection
         The picked rows; ``eta`` is None.
     """
-    problem, runs = rounding.problem, []
-    start = problem.labeled_information
-    for rows in greedy_picks(problem, start, watch, rounding.scorer, report):
-        picked = PickedPoints(rounding)
-        for row in rows:
-            picked.add(row)
-        none = np.empty(0)
-        runs.append(Selection(rows, None, picked.lambda_min(), none, none, picked.objective()))
+    runs, none = [], np.empty(0)
+    for rows in rounding.greedy_picks(watch, report):
+        lambda_min, objective = rounding.quality(rows)
+        runs.append(Selection(rows, None, lambda_min, none, none, objective))
     return _best(rounding, runs[::-1], by_objective=True)
 
 
@@ -331,8 +321,7 @@ def _ftrl_runs(rounding, etas, replace, report):
     def run(eta):
         mine = rounding
         if min(threads, len(etas)) > 1:
-            alone = rounding.problem._replace(threads=1)
-            mine = rounding._replace(problem=alone, scorer=PoolScorer(alone))
+            mine = rounding.alone()
         return run_ftrl(mine, eta, replace, step)
 
     return in_threads(run, etas, threads)

@@ -30,26 +30,19 @@ objective is the full one.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from firal.common import checks
 from firal.common.linalg import factor_of, reciprocal_condition, trace_and_derivative
-from firal.common.rounds import same_columns
 from firal.common.threads import allowed_threads, matrix_threads, one_thread
 from firal.engine import memory
 from firal.model.fitting import symmetric_penalty
 from firal.model.hessians import weighted_information
 from firal.selection import coordinates
-from firal.selection.probabilities import class_probabilities
-
-
-class AllPointsTie(RuntimeWarning):
-    """All points of the pool score equally: the selection is arbitrary."""
+from firal.selection.inputs import Inputs, checked_inputs
 
 
 class Problem(NamedTuple):
@@ -221,35 +214,51 @@ def prepare_problem(
     -----
     Cost: m d^2 for the coordinates and m d~^2 / 4 for the mean information; memory m (d + c).
     """
-    # 1. Check.
-    same_columns(pool, labeled)
-    pool = checks.points(pool, "pool").astype(np.float64, copy=False)
-    m, d = pool.shape
-    if labeled is None or np.size(labeled) == 0:
-        labeled = np.empty((0, d))
-    else:
-        labeled = checks.points(labeled, "labeled", d).astype(np.float64, copy=False)
-    p, p0 = class_probabilities(pool, labeled, theta, probabilities)
-    budget = checks.integer(budget, "budget", 1)
-    if if_too_large is not None and budget > m:
-        raise ValueError(f"budget must be at most the pool size {m}, got {budget}: {if_too_large}")
-    ridge = checks.number(ridge, "ridge", 0, strict=False)
-    # 2. Coordinates of features and classes.
+    data = checked_inputs(
+        pool,
+        labeled,
+        theta,
+        budget,
+        ridge=ridge,
+        probabilities=probabilities,
+        if_too_large=if_too_large,
+    )
+    return problem_of(data, factorize=factorize)
+
+
+def problem_of(data: Inputs, factorize: bool = True) -> Problem:
+    """Bring checked data to good coordinates.
+
+    Parameters
+    ----------
+    data : Inputs
+        The checked data.
+    factorize : bool, default True
+        Whether to use the smaller problem before the first label.
+
+    Returns
+    -------
+    Problem
+        As in ``prepare_problem``.
+    """
+    pool, labeled, p, p0, budget, ridge = data
+    m = len(pool)
+    # 1. Coordinates of features and classes.
     if ridge:
-        coordinates.require_strong_ridge(pool, (len(labeled) + budget) * ridge)
+        coordinates.require_strong_ridge(pool, data.strength)
         map_, penalty = coordinates.penalized(pool, labeled, ridge)
     else:
         map_ = coordinates.whitened(pool, labeled)
     classes, reference = kept_classes(p.sum(axis=0) + p0.sum(axis=0))
     n_classes, copies = len(classes) + 1, 1
-    if ridge and factorize and n_classes > 2 and (p == p[0, 0]).all() and (p0 == p[0, 0]).all():
+    if factorize and n_classes > 2 and is_flat(data):
         copies, ridge = n_classes - 1, ridge * n_classes / 2
         p, p0, classes, reference = np.full((m, 2), 0.5), np.full((len(labeled), 2), 0.5), [0], 1
         n_classes = 2
-    # 3. Information of the pool and of the labeled points.
+    # 2. Information of the pool and of the labeled points.
     threads = allowed_threads()
     h, reference_of_pool = np.ascontiguousarray(p[:, classes]), p[:, reference].copy()
-    del p  # X takes as much memory as the pool
+    del p, data  # X takes as much memory as the pool
     X = pool @ map_
     mean = memory.information(X, h, np.full(m, 1 / m), threads)
     if not mean.any():
@@ -265,41 +274,21 @@ def prepare_problem(
     return Problem(X, h, reference_of_pool, known, mean, budget, threads, copies)
 
 
-def warn_if_all_tie(
-    problem: Problem, pool: ArrayLike, labeled: ArrayLike | None, ridge: float
-) -> None:
-    """Warn the caller's caller if no point can be better than another.
+def is_flat(data: Inputs) -> bool:
+    """Whether all classes are equally probable everywhere, and there is a ridge.
 
     Parameters
     ----------
-    problem : Problem
-        The prepared data.
-    pool : array_like of shape (m, d)
-        Unlabeled points.
-    labeled : array_like of shape (n0, d) or None
-        Points that already have a label.
-    ridge : float
-        Penalty of the fit.
+    data : Inputs
+        The checked data.
 
-    Notes
-    -----
-    Without a ridge linearly independent points are the unit vectors in some coordinates, so no
-    point differs from another. With one this is so for equal points only.
+    Returns
+    -------
+    bool
+        True before the first label: the problem of two classes has the same solutions.
     """
-    n, d = len(problem.X) + (0 if labeled is None else len(labeled)), np.shape(pool)[1]
-    if ridge:
-        both = (problem.X, problem.h)
-        tie = len(problem.X) > 1 and not any(np.ptp(part, axis=0).any() for part in both)
-        why = "all points of the pool have the same features"
-    else:
-        tie = n <= problem.X.shape[1]
-        why = (
-            f"{n} points with {d} features are linearly independent. Reduce the features below "
-            "the number of points"
-        )
-    if tie:
-        what = "All points score equally; the selection is arbitrary and takes the lowest rows"
-        warnings.warn(f"{what}: {why}", AllPointsTie, stacklevel=3)
+    first = data.p[0, 0]
+    return bool(data.ridge) and (data.p == first).all() and (data.p0 == first).all()
 
 
 def kept_classes(total: np.ndarray) -> tuple[np.ndarray, int]:

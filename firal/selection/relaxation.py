@@ -21,8 +21,10 @@ from numpy.typing import ArrayLike
 
 from firal.common import checks
 from firal.common.threads import one_thread
-from firal.selection.problem import Problem, prepare_problem
+from firal.selection.block_diagonal import BlockProblem
+from firal.selection.problem import Problem
 from firal.selection.solver import Relaxation, solve
+from firal.selection.structure import prepare
 from firal.selection.working_set import solve_on_working_set
 
 METHODS = ("working-set", "multiplicative", "mirror")
@@ -37,6 +39,7 @@ def relax(
     *,
     ridge: float = 0.0,
     probabilities: tuple[ArrayLike, ArrayLike | None] | None = None,
+    structure: str = "auto",
     capped: bool = True,
     method: str | None = None,
     tol: float = 1e-2,
@@ -63,6 +66,10 @@ def relax(
     probabilities : tuple of array_like, optional
         Class probabilities of the pool (m, c) and of the labeled points (n0, c) from any
         classifier; theta must be None then.
+    structure : {"full", "block-diagonal", "auto"}
+        "block-diagonal" keeps one block of size d per class of all information
+        (:mod:`firal.selection.block_diagonal`): quick for many classes. "auto" is full where that
+        is feasible, and says so in a warning where it is not (:mod:`firal.selection.structure`).
     capped : bool, default True
         Whether no weight may exceed 1, as the paper states the problem. False is what Algorithm 2
         of the paper solves.
@@ -91,7 +98,8 @@ def relax(
     The optimum is at least ``objective * (1 - gap)``; the proof is in the chapter *The relaxation*.
     Features of deficient rank are handled on their span. Cost per gradient: m d~^2 / 2
     multiply-adds for the pool and about 2 d~^3 for Sigma, with d~ = d(c-1). A pass of the working
-    set costs m d~^2 / 4, and its gradients are those of a pool of about a thousand points.
+    set costs m d~^2 / 4, and its gradients are those of a pool of about a thousand points. With
+    blocks: m c d^2 for a pass, and 3 c d^3 for Sigma.
 
     Examples
     --------
@@ -105,17 +113,20 @@ def relax(
     """
     check_options(capped, method, tol, max_iter)
     advice = "set capped=False to allow weights above 1" if capped else None
-    problem = prepare_problem(
+    problem, choice = prepare(
         pool,
         labeled,
         theta,
         budget,
+        structure=structure,
+        task="relax",
         ridge=ridge,
         probabilities=probabilities,
         if_too_large=advice,
     )
     with one_thread():
-        return solve_relaxed(problem, capped, method, tol, max_iter)
+        found = solve_relaxed(problem, capped, method, tol, max_iter)
+    return found._replace(structure=choice.structure, why=choice.why)
 
 
 def check_options(capped: bool, method: str | None, tol: float, max_iter: int) -> None:
@@ -145,7 +156,7 @@ def check_options(capped: bool, method: str | None, tol: float, max_iter: int) -
 
 
 def solve_relaxed(
-    problem: Problem,
+    problem: Problem | BlockProblem,
     capped: bool,
     method: str | None,
     tol: float,

@@ -7,6 +7,7 @@ paper has Sigma^{-1/2} in place of C^{-1}, which only rotates the coordinates.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from hashlib import blake2b
 from typing import NamedTuple
 
@@ -14,7 +15,6 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import blas, lapack
 
-from firal.common import checks
 from firal.common.linalg import (
     invert_in_place,
     is_singular,
@@ -25,7 +25,8 @@ from firal.common.nogil import eigenvalues
 from firal.common.threads import matrix_threads
 from firal.engine import memory
 from firal.model.hessians import curvature, information_root
-from firal.selection.problem import Problem, prepare_problem
+from firal.selection.bait import greedy_picks
+from firal.selection.problem import Problem
 from firal.selection.scoring import PoolScorer
 
 
@@ -58,65 +59,82 @@ class Rounding(NamedTuple):
     scorer: PoolScorer
     spectra: dict
 
+    def picked(self) -> PickedPoints:
+        """No points yet.
 
-def check_rounding(
-    pool: ArrayLike,
-    labeled: ArrayLike | None,
-    theta: ArrayLike | None,
-    z: ArrayLike,
-    budget: int,
-    replace: bool,
-    *,
-    ridge: float = 0.0,
-    probabilities: tuple[ArrayLike, ArrayLike | None] | None = None,
-    factorize: bool = False,
-) -> tuple[Problem, np.ndarray]:
-    """Check and prepare the data of a rounding.
+        Returns
+        -------
+        PickedPoints
+            To which points are added.
+        """
+        return PickedPoints(self)
 
-    Parameters
-    ----------
-    pool : array_like of shape (m, d)
-        Unlabeled points.
-    labeled : array_like of shape (n0, d) or None
-        Points that already have a label.
-    theta : array_like of shape (c-1, d)
-        Parameters; the last class is the reference.
-    z : array_like of shape (m,)
-        Nonnegative weights with sum ``budget``.
-    budget : int
-        Number of points to pick.
-    replace : bool
-        Whether a point may be picked again.
-    ridge, probabilities, factorize
-        As in :func:`firal.selection.problem.prepare_problem`.
+    def score_matrices(self, K: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Compute ``W1 = K^{-1}`` and ``W2 = K^{-1} Sigma K^{-1}``.
 
-    Returns
-    -------
-    tuple of Problem and np.ndarray
-        The prepared data and z.
+        Parameters
+        ----------
+        K : np.ndarray of shape (d~, d~)
+            Positive definite. Overwritten.
 
-    Raises
-    ------
-    ValueError
-        If shapes disagree, a value is not finite, the sum of z is not ``budget``, or there are
-        fewer than ``budget`` distinct points.
-    """
-    replace = checks.boolean(replace, "replace")
-    advice = None if replace else "set replace=True to allow repeated picks"
-    problem = prepare_problem(
-        pool,
-        labeled,
-        theta,
-        budget,
-        ridge=ridge,
-        probabilities=probabilities,
-        if_too_large=advice,
-        factorize=factorize,
-    )
-    z = checks.weights(z, len(problem.X), "z")
-    if not np.isclose(z.sum(), budget, rtol=1e-6, atol=0):
-        raise ValueError(f"z must have sum {budget}, the budget, got sum {z.sum():g}")
-    return problem, z
+        Returns
+        -------
+        tuple of np.ndarray
+            W1 and W2. Cost: about 3/2 d~^3 multiply-adds.
+        """
+        W1 = invert_in_place(K, "Sigma(z)")
+        threads = matrix_threads(len(K), self.problem.threads)
+        return W1, product_and_gram(W1, self.factor, threads)
+
+    def greedy_picks(
+        self,
+        watch: Callable[[int, np.ndarray], None] | None = None,
+        report: Callable[[int, int], None] | None = None,
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Picks of greedy steps on the objective itself.
+
+        Parameters
+        ----------
+        watch, report : callable, optional
+            As in ``firal.selection.bait.greedy_picks``.
+
+        Returns
+        -------
+        tuple of np.ndarray
+            The first b points added, and b points left of 2b.
+        """
+        return greedy_picks(
+            self.problem, self.problem.labeled_information, watch, self.scorer, report
+        )
+
+    def quality(self, rows: np.ndarray) -> tuple[float, float]:
+        """The certificate ``lambda_min`` and the objective of a set of points.
+
+        Parameters
+        ----------
+        rows : np.ndarray of int
+            Distinct rows.
+
+        Returns
+        -------
+        tuple of float
+            Both.
+        """
+        picked = self.picked()
+        for row in rows:
+            picked.add(row)
+        return picked.lambda_min(), picked.objective()
+
+    def alone(self) -> Rounding:
+        """The same for one thread.
+
+        Returns
+        -------
+        Rounding
+            With its own scorer.
+        """
+        problem = self.problem._replace(threads=1)
+        return self._replace(problem=problem, scorer=PoolScorer(problem))
 
 
 def prepare_rounding(problem: Problem, z: np.ndarray) -> Rounding:
@@ -151,26 +169,6 @@ def prepare_rounding(problem: Problem, z: np.ndarray) -> Rounding:
     half = blas.dtrsm(1.0, factor, D, lower=1)
     white = blas.dtrsm(1.0, factor, half, lower=1, side=1, trans_a=1)
     return Rounding(problem, Sigma, factor, D, (white + white.T) / 2, PoolScorer(problem), {})
-
-
-def score_matrices(rounding: Rounding, K: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Compute ``W1 = K^{-1}`` and ``W2 = K^{-1} Sigma K^{-1}``.
-
-    Parameters
-    ----------
-    rounding : Rounding
-        Gives the factor of Sigma.
-    K : np.ndarray of shape (d~, d~)
-        Positive definite. Overwritten.
-
-    Returns
-    -------
-    tuple of np.ndarray
-        W1 and W2. Cost: about 3/2 d~^3 multiply-adds.
-    """
-    W1 = invert_in_place(K, "Sigma(z)")
-    threads = matrix_threads(len(K), rounding.problem.threads)
-    return W1, product_and_gram(W1, rounding.factor, threads)
 
 
 def barrier_below(spectrum: np.ndarray, level: float) -> float:
@@ -246,8 +244,8 @@ class PickedPoints:
         np.ndarray of shape (d~,)
             Ascending.
         """
-        if not self.rows:
-            return np.zeros(len(self.white))
+        if not self.rows:  # also the last two axes of blocks
+            return np.zeros(self.white[..., 0].size)
         return spectrum_of(self.rounding, self.rows, self.white)
 
     def lambda_min(self) -> float:
@@ -270,6 +268,16 @@ class PickedPoints:
         """
         if is_singular(self.spectrum()):
             return np.inf
+        return self.ratio()
+
+    def ratio(self) -> float:
+        """The objective of regular information.
+
+        Returns
+        -------
+        float
+            ``trace(information^{-1} H_p)``.
+        """
         return trace_of_ratio(self.information, self.rounding.problem.target())
 
 
@@ -285,7 +293,7 @@ def spectrum_of(rounding: Rounding, rows: ArrayLike, white: np.ndarray | None = 
         What all runs on one z share.
     rows : array_like of shape (n,)
         The picked rows, in any order; at least one.
-    white : np.ndarray of shape (d~, d~), optional
+    white : np.ndarray of shape (d~, d~) or (c, d, d), optional
         The sum of H~. Not needed if the eigenvalues of this set are known.
 
     Returns
@@ -295,5 +303,8 @@ def spectrum_of(rounding: Rounding, rows: ArrayLike, white: np.ndarray | None = 
     """
     key = blake2b(np.sort(rows).tobytes(), digest_size=16).digest()
     if key not in rounding.spectra:
-        rounding.spectra[key] = eigenvalues(white.T.copy(order="F"))
+        if white.ndim == 3:  # of blocks: all their eigenvalues together
+            rounding.spectra[key] = np.sort(np.linalg.eigvalsh(white), axis=None)
+        else:
+            rounding.spectra[key] = eigenvalues(white.T.copy(order="F"))
     return rounding.spectra[key]

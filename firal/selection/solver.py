@@ -54,6 +54,10 @@ class Relaxation(NamedTuple):
         How often the whole pool was read.
     candidates : np.ndarray of int
         Rows with weight, and those with the largest gradient of the last pass, ascending.
+    structure : str
+        "full" or "block-diagonal".
+    why : str
+        Why that structure.
     """
 
     z: np.ndarray
@@ -64,6 +68,8 @@ class Relaxation(NamedTuple):
     history: np.ndarray
     passes: int = 0
     candidates: np.ndarray | None = None
+    structure: str = "full"
+    why: str = ""
 
     def __repr__(self):
         return (

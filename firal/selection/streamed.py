@@ -23,9 +23,10 @@ from firal.engine.pool import FeaturePool
 from firal.model.fitting import symmetric_penalty
 from firal.model.hessians import weighted_information
 from firal.selection import coordinates
-from firal.selection.block_diagonal import BlockProblem, known_blocks
+from firal.selection.block_diagonal import BlockProblem, known_blocks, require_room
 from firal.selection.design import BlockData, Design, FullData
 from firal.selection.problem import Problem, kept_classes, require_definite
+from firal.selection.structure import choose
 
 BEST = 1000  # points with the largest values of the last pass, which become candidates
 PIECE = 512  # points of the small QR factorizations
@@ -147,8 +148,8 @@ def prepare_streamed(
     Raises
     ------
     ValueError
-        If the budget is too large, a value is not finite, or the points have no information of full
-        rank on the span of their features and there is no ridge.
+        If the budget is too large, a value is not finite, the matrices cannot fit in memory, or the
+        points have no information of full rank on the span of their features and there is no ridge.
 
     Notes
     -----
@@ -156,6 +157,8 @@ def prepare_streamed(
     """
     m, d = pool.n_points, pool.n_features
     budget = checks.integer(budget, "budget", 1, m)
+    if structure == "full" and design.theta is not None:
+        choose(structure, "select", m, d, len(design.theta) + 1, budget)  # refuses what cannot fit
     ridge = checks.number(ridge, "ridge", 0, strict=False)
     strength, n = (len(labeled) + budget) * ridge, m + len(labeled)
     # 1. The first pass: a triangular factor, and how probable the classes are. The columns of the
@@ -172,7 +175,10 @@ def prepare_streamed(
     threads = allowed_threads()
     # 2. The second pass: the mean information, in good coordinates.
     if structure == "block-diagonal":
-        data, known = BlockData(design), known_blocks(points, p0, strength)
+        c = p0.shape[1]
+        require_room(c, points.shape[1])
+        data = BlockData(design)
+        known = known_blocks(points, p0 * (1 - p0), strength * (1 - 1 / c))
         none = np.empty((0, points.shape[1])), np.empty((0, p0.shape[1]))
         small = BlockProblem(*none, known, None, budget)
     else:

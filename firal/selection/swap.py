@@ -37,10 +37,9 @@ from firal.engine import memory
 from firal.selection.rounding import (
     PickedPoints,
     barrier_below,
-    check_rounding,
     prepare_rounding,
-    score_matrices,
 )
+from firal.selection.structure import prepare_with_weights
 
 
 class SwapSelection(NamedTuple):
@@ -143,7 +142,7 @@ def swap(
     >>> bool(found.lambda_min >= found.guarantee), found.exchanges <= found.limit
     (True, True)
     """
-    problem, z = check_rounding(pool, labeled, theta, z, budget, replace=False)
+    problem, z, _ = prepare_with_weights(pool, labeled, theta, z, budget, replace=False)
     b, size = problem.budget, problem.size
     scale = math.sqrt(b * size)
     lift = checks.number(8 / (5 * b * scale) if lift is None else lift, "lift", 0)
@@ -204,7 +203,7 @@ def _exchange(rounding, chosen, level, lift, limit):
         if raised >= 1 or len(barriers) > limit or chosen.all():
             return barriers
         # 2. One pass over the pool: what every point adds, and what it would leave behind.
-        W1, W2 = score_matrices(rounding, total - raised * Sigma)
+        W1, W2 = rounding.score_matrices(total - raised * Sigma)
         c = memory.contract(problem.X, problem.h, W1, problem.threads) + np.vdot(W1, D)
         a = memory.contract(problem.X, problem.h, W2, problem.threads) + np.vdot(W2, D)
         gain = np.where(chosen, -np.inf, a / (1 + 2 * c))

@@ -36,7 +36,8 @@ from scipy import sparse
 from firal.common.blocks import pool_blocks
 from firal.common.nogil import in_threads, parts
 from firal.common.threads import allowed_threads, one_thread
-from firal.selection.block_diagonal import BlockProblem, block_greedy
+from firal.selection.block_diagonal import BlockProblem
+from firal.selection.block_greedy import block_greedy
 from firal.selection.block_rows import GroupedRows, blocks, product
 from firal.selection.certificate import largest_sum
 from firal.selection.ftrl import Selection

@@ -88,12 +88,13 @@ def solve_on_working_set(
         whole = problem.restricted(np.arange(m))
         return solve(whole, capped, "multiplicative", tol, max_iter, report)
     rows, gradients, history, measure = _sample(m, taken), 0, [], problem.evaluator()
-    flat = measure(problem.labeled_information + b * problem.mean_information)
-    (f, M), inner, best, lower = flat, None, (np.inf, None), 0.0
+    f, M = _at_equal_weights(problem, measure)
+    inner, best, lower = None, (np.inf, None), 0.0
     while True:
         # 1. One pass over the pool: the certificate.
         a = np.maximum(problem.contract(M), 0)
         known = np.vdot(problem.labeled_information, M)
+        M = None  # of large blocks, two do not fit
         lower = max(lower, f * f / (largest_sum(a, b, capped) + known))
         if f < best[0]:
             best = f, _weights(m, b, rows, inner)
@@ -113,7 +114,8 @@ def solve_on_working_set(
         gradients += inner.iterations
         f, M = _evaluate(measure, small, inner.z)
         if M is None:  # no ridge, and W does not span the parameters: a larger sample will
-            (f, M), inner, rows = flat, None, _sample(m, 2 * len(rows))
+            (f, M), inner = _at_equal_weights(problem, measure), None
+            rows = _sample(m, 2 * len(rows))
     converged, passes = bool(gap <= tol), len(history) + 1  # and one for H_p
     if not converged:
         warnings.warn(
@@ -124,6 +126,13 @@ def solve_on_working_set(
         )
     near = nearest_to_weight(best[1], a, b)
     return Relaxation(best[1], best[0], gap, gradients, converged, np.array(history), passes, near)
+
+
+def _at_equal_weights(problem, measure):
+    """f and M of equal weights for all points: no pass is needed."""
+    Sigma = problem.budget * problem.mean_information
+    Sigma += problem.labeled_information
+    return measure(Sigma)
 
 
 def _sample(m, size):

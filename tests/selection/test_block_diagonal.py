@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 
 import firal
-from firal.selection.block_diagonal import block_greedy, prepare_blocks
+from firal.selection import block_diagonal
+from firal.selection.block_diagonal import prepare_blocks
+from firal.selection.block_greedy import block_greedy
 from firal.selection.penalized import LARGEST_FULL, select_penalized
 from firal.selection.relaxation import solve
 from firal.selection.working_set import solve_on_working_set
@@ -47,7 +49,7 @@ def test_greedy_steps_are_the_best_single_changes(seed):
         left.remove(min(left, key=lambda i: value(H, H_p, start, [j for j in left if j != i])))
     problem = prepare_blocks(pool, labeled, theta, 3, ridge=0.02)
     watched = []
-    forward, kept = block_greedy(problem, lambda i, decrease: watched.append((i, decrease)))
+    forward, kept = block_greedy(problem, watch=lambda i, decrease: watched.append((i, decrease)))
     assert forward.tolist() == added[:3] and sorted(kept) == sorted(left)
     assert [i for i, _ in watched] == added
     for step, (i, decrease) in enumerate(watched):
@@ -106,15 +108,35 @@ def test_many_classes_take_the_blocks():
     assert found.indices.tolist() == same.indices.tolist()
 
 
+def test_folded_changes_and_float32_passes_change_nothing(monkeypatch):
+    pool, labeled, theta = instance(6, m=300)
+    problem = prepare_blocks(pool, labeled, theta, 12, ridge=0.02)
+    plain = block_greedy(problem)
+    monkeypatch.setattr("firal.selection.block_greedy.PENDING_BYTES", 0)
+    monkeypatch.setattr("firal.selection.block_greedy.FEWEST_PENDING", 5)
+    folded = block_greedy(problem)
+    assert [rows.tolist() for rows in folded] == [rows.tolist() for rows in plain]
+    M = problem.evaluator()(problem.labeled_information)[1]
+    exact = problem.contract(M)
+    dense_M = np.einsum("ik,ia,kab,ib->i", problem.g, pool, M, pool)
+    np.testing.assert_allclose(exact, dense_M, rtol=1e-11)
+    monkeypatch.setattr(block_diagonal, "SCREEN_FROM", 0)
+    monkeypatch.setattr(block_diagonal, "VERIFY_TOP", 20)
+    rough = problem.contract(M)
+    top = np.argsort(exact)[-20:]
+    assert not np.array_equal(rough, exact) and np.array_equal(rough[top], exact[top])
+    np.testing.assert_allclose(rough, exact, rtol=1e-4)
+    monkeypatch.setattr(block_diagonal, "SCREEN_ERROR", 0.0)  # an error that is seen: all again
+    np.testing.assert_allclose(problem.contract(M), exact, rtol=1e-14)
+
+
 def test_what_is_refused():
     pool, labeled, theta = instance()
-    with pytest.raises(ValueError, match='ridge must be a finite number > 0|must be "ftrl"'):
-        firal.select(pool, labeled, theta, 2, structure="block-diagonal")
-    with pytest.raises(ValueError, match='rounding must be "greedy" with blocks'):
-        firal.select(
-            pool, labeled, theta, 2, ridge=0.1, structure="block-diagonal", rounding="ftrl"
-        )
+    with pytest.raises(ValueError, match='rounding must be "ftrl" with ridge=0'):
+        firal.select(pool, labeled, theta, 2, structure="block-diagonal", rounding="greedy")
     with pytest.raises(ValueError, match="structure must be one of"):
         firal.select(pool, labeled, theta, 2, structure="diagonal")
+    with pytest.raises(ValueError, match="full rank in every class"):
+        firal.relax(pool, None, 500 * theta, 3, structure="block-diagonal")
     with pytest.raises(ValueError, match="must fit in 8 GiB, got"):
         prepare_blocks(np.ones((2, 3000)), None, np.zeros((199, 3000)), 1, ridge=0.1)

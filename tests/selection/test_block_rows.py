@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import firal
-from firal.selection.block_diagonal import block_greedy, prepare_blocks
+from firal.selection.block_diagonal import prepare_blocks
+from firal.selection.block_greedy import block_greedy
 from firal.selection.block_rows import FEWEST, GroupedRows, blocks, grouped, product, quadratic
 
 

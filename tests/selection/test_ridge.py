@@ -12,7 +12,8 @@ from sklearn.linear_model import LogisticRegression
 
 import firal
 from firal.selection.adaptive import adaptive_sparsify
-from firal.selection.problem import AllPointsTie, prepare_problem
+from firal.selection.problem import prepare_problem
+from firal.selection.ties import AllPointsTie
 
 
 def penalty(c, d):

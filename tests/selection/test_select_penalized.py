@@ -217,7 +217,7 @@ def test_the_whole_pool(c, n0):
     assert select_penalized(pool[:1], labeled, theta, 1, seeded()).indices.tolist() == [0]
 
 
-@pytest.mark.filterwarnings("ignore::firal.selection.problem.AllPointsTie")
+@pytest.mark.filterwarnings("ignore::firal.selection.ties.AllPointsTie")
 @pytest.mark.parametrize("distinct", [1, 2, 5])
 @pytest.mark.parametrize("n0", [0, 4])
 def test_copies_of_a_few_points(distinct, n0):

@@ -6,6 +6,7 @@ import pytest
 import firal
 from firal.common import threads
 from firal.selection import end_to_end, relaxation, support
+from firal.selection import structure as structure_module
 from firal.selection.adaptive import adaptive_sparsify
 from firal.selection.end_to_end import select
 from firal.selection.problem import prepare_problem
@@ -121,9 +122,9 @@ def test_the_default_is_by_the_number_of_points(few, monkeypatch):
         select(*(data[0][:-1], *data[1:]), 5, eta=20.0, candidates="all").indices.tolist()
     )
     kept = []
-    rounding = end_to_end.prepare_rounding
+    rounding = end_to_end.any_rounding
     monkeypatch.setattr(
-        end_to_end, "prepare_rounding", lambda p, z: kept.append(len(z)) or rounding(p, z)
+        end_to_end, "any_rounding", lambda p, z: kept.append(len(z)) or rounding(p, z)
     )
     again = select(*data, 5, eta=20.0)
     assert again.indices.tolist() == large.indices.tolist()
@@ -156,9 +157,9 @@ def test_learning_rates_in_threads_pick_the_same_points(monkeypatch):
     done = []
     alone = select(*data, 8, progress=lambda stage, k, n: done.append((stage, k, n)))
     monkeypatch.setattr(threads, "LARGEST_FOR_ONE_THREAD", 0)
-    prepare = end_to_end.prepare_problem
+    prepare = structure_module.problem_of
     monkeypatch.setattr(
-        end_to_end, "prepare_problem", lambda *a, **k: prepare(*a, **k)._replace(threads=3)
+        structure_module, "problem_of", lambda *a, **k: prepare(*a, **k)._replace(threads=3)
     )
     told = []
     found = select(*data, 8, progress=lambda stage, k, n: told.append((stage, k, n)))
