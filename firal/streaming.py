@@ -128,9 +128,12 @@ def _penalized(pool, labeled, theta, budget, rng, ridge, report):
             progress=report,
         )
         return found._replace(indices=rows[found.indices], relaxation=None)
-    centers = None
-    if structure != "full" or (d + count) * free <= penalized.LARGEST_SIZE:
-        centers = cluster_centers(pool.sample(SAMPLE, rng), count, rng, starts=1)
+    centers = cluster_centers(pool.sample(SAMPLE, rng), count, rng, starts=1)
+    some = penalized.spread_rows(m, budget)
+    only = penalized.typical_candidates(pool.features(some), centers, budget)
+    only = some if only is None else some[only]
+    if structure == "full" and (d + count) * free > penalized.LARGEST_SIZE:
+        centers = None
     problem = prepare_streamed(
         pool,
         labeled,
@@ -141,7 +144,9 @@ def _penalized(pool, labeled, theta, budget, rng, ridge, report):
         structure=structure,
         report=report,
     )
-    return select_from_candidates(problem, rounding="greedy", tol=penalized.GAP, report=report)
+    return select_from_candidates(
+        problem, rounding="greedy", tol=penalized.GAP, only=only, report=report
+    )
 
 
 def _entropy(theta, features):

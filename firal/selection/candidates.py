@@ -19,6 +19,7 @@ from firal.selection.end_to_end import MAX_ITER, _best, _etas, _ftrl_runs, run_g
 from firal.selection.ftrl import Selection
 from firal.selection.relaxation import Relaxation
 from firal.selection.streamed import StreamedProblem
+from firal.selection.support import among
 from firal.selection.working_set import solve_on_working_set
 
 SPREAD = 10_000  # candidates that are spread evenly over the pool
@@ -62,6 +63,7 @@ def select_from_candidates(
     eta: float | str | None = None,
     rounding: str = "ftrl",
     tol: float = 1e-2,
+    only: np.ndarray | None = None,
     report: Callable[[str, int, int], None],
 ) -> Selection:
     """Pick points of a pool that is read block by block.
@@ -76,19 +78,29 @@ def select_from_candidates(
         As in ``firal.select``.
     tol : float, default 1e-2
         Certified relative gap of the relaxed problem.
+    only : np.ndarray of int, optional
+        The only points that may get weight and be picked, ascending; they must fit in memory.
     report : callable
         Called as ``report(stage, done, total)``.
 
     Returns
     -------
     Selection
-        The picked points; ``objective`` and ``ratio`` are certified for the whole pool.
+        The picked points; ``objective`` and ``ratio`` are certified for the whole pool, or among
+        the points ``only``.
         ``lambda_min`` is that against the weights of the candidates, which are all weights unless
         more than ``MOST`` points have some (equal weights).
     """
-    relaxation, candidates = relaxed_candidates(problem, tol, report)
-    small, z = problem.restricted(candidates), relaxation.z[candidates]
-    z *= problem.budget / z.sum()
+    if only is None:
+        relaxation, candidates = relaxed_candidates(problem, tol, report)
+        small, z = problem.restricted(candidates), relaxation.z[candidates]
+        z *= problem.budget / z.sum()
+    else:
+        small, candidates = problem.restricted(only), np.arange(len(only))
+        steps = partial(report, "relax")
+        with one_thread():
+            relaxation = solve_on_working_set(small, True, tol, MAX_ITER, steps)
+        relaxation, z = relaxation._replace(passes=0), relaxation.z
     with one_thread():
         prepared = any_rounding(small, z)
         if rounding == "greedy":
@@ -99,13 +111,14 @@ def select_from_candidates(
     best = _best(prepared, runs, by_objective=rounding == "greedy")
     tried = tuple((r.eta, r.lambda_min) for r in runs if r.eta is not None)
     structure = "full" if problem.mean_information.ndim == 2 else "block-diagonal"
-    return best._replace(
+    found = best._replace(
         indices=candidates[best.indices],
         relaxation=relaxation._replace(structure=structure),
         tried=tried,
         passes=relaxation.passes,
         structure=structure,
     )
+    return among(found, only, problem.n_points)
 
 
 def bait_from_candidates(

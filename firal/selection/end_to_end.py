@@ -33,7 +33,7 @@ from firal.selection.relaxation import check_options, solve_relaxed
 from firal.selection.rounding import Rounding, spectrum_of
 from firal.selection.scoring import TIE
 from firal.selection.structure import prepare
-from firal.selection.support import candidates_of, check_candidates, of_pool, spread
+from firal.selection.support import among, candidates_of, given_rows, of_pool, spread
 from firal.selection.ties import warn_if_all_tie
 from firal.selection.working_set import solve_on_working_set
 
@@ -52,7 +52,7 @@ def select(
     eta: float | str | None = None,
     rounding: str | None = None,
     structure: str = "auto",
-    candidates: str | None = None,
+    candidates: str | ArrayLike | None = None,
     replace: bool = False,
     capped: bool = True,
     tol: float = 1e-2,
@@ -93,10 +93,12 @@ def select(
         "block-diagonal" keeps one block of size d per class of all information
         (:mod:`firal.selection.block_diagonal`): quick for many classes. "auto" is full where that
         is feasible, and says so in a warning where it is not (:mod:`firal.selection.structure`).
-    candidates : {"all", "support"}, optional
+    candidates : {"all", "support"} or array_like of int, optional
         Which points the rounding may pick: "all" is Algorithm 1; "support" are the points with
         weight and a few thousand that are the next to get some, so that the pool is not read again.
-        The default is "all" for fewer than 10,000 points, and "support" for more.
+        The default is "all" for fewer than 10,000 points, and "support" for more. Rows of the pool
+        are the only points that may get weight and be picked: H_p stays that of the whole pool, and
+        the certificate compares with all choices among these rows.
     replace : bool, default False
         Whether a point may be picked again; "ftrl" only.
     capped : bool, default True
@@ -146,7 +148,6 @@ def select(
     check_options(capped, None, tol, MAX_ITER)
     checks.boolean(replace, "replace")
     checks.function(watch, "watch")
-    check_candidates(candidates)
     by_default = rounding is None
     rounding = _rounding(rounding, ridge, replace)
     if eta is not None and rounding == "greedy":
@@ -167,11 +168,15 @@ def select(
         if_too_large=advice,
         report=report,
     )
+    m = problem.n_points
+    only = given_rows(candidates, m, 1 if replace else problem.budget)
     if choice.structure == "full":
         warn_if_all_tie(problem, pool, labeled, ridge)
     elif by_default and rounding == "best" and eta is None:
         rounding = "greedy"
     etas = _etas(eta, problem.parameters, problem.budget) if rounding != "greedy" else []
+    if only is not None:
+        problem, candidates, watch = problem.restricted(only), None, spread(watch, only, m)
     with _closing(bar), one_thread():
         # 1. Weights for all points.
         steps = partial(report, "relax")
@@ -192,13 +197,14 @@ def select(
     if rows is None:  # every step reads the whole pool, a greedy run has 2b forward ones
         passes += problem.budget * len(etas)
         passes += min(2 * problem.budget, problem.n_points) if rounding != "ftrl" else 0
-    return of_pool(best, rows)._replace(
+    found = of_pool(best, rows)._replace(
         relaxation=relaxation._replace(structure=choice.structure, why=choice.why),
         tried=tried,
         passes=passes,
         structure=choice.structure,
         why=choice.why,
     )
+    return among(found, only, m)
 
 
 def _closing(bar):

@@ -1,7 +1,7 @@
 """Penalized FIRAL, from the first label on: the strategy "firal-ridge".
 
 The design is that of ``firal.select`` with a ridge: the objective is the ratio of the estimator
-that is really fitted, and it exists with no label at all. Two things are added to make it robust.
+that is really fitted, and it exists with no label at all. Three things are added to make it robust.
 
 **Cluster effects.** A linear model sees no groups, and at theta = 0 it likes extreme points. Real
 classes come in groups. So the design is made for a model with one more parameter per cluster and
@@ -9,6 +9,10 @@ class: the features x are followed by ``scale`` times the indicator of the clust
 budget`` clusters, or ``n0 + budget`` if that is less. Under the ridge this is a prior under which
 the logits are a linear function plus an independent shift of each cluster. Points of clusters that
 have no label yet gain by it. The model that is fitted to the labels has no such terms.
+
+**Typical points.** What an outlier is says little about other points, but outliers are where a
+design is most uncertain. Only the half of every cluster with the nearest neighbors may be picked
+(:mod:`firal.engine.typical`); H_p is that of all points.
 
 **The same prior in fit and design.** After the batch the fit on n = n0 + budget labels has the
 total penalty n * ridge. The theta of the design is fitted with this total penalty too, that is,
@@ -31,6 +35,7 @@ from firal.common import checks
 from firal.common.progress import reporter
 from firal.common.rounds import same_columns
 from firal.engine.clusters import cluster_centers, nearest_center
+from firal.engine.typical import typical_rows
 from firal.model.logistic import softmax
 from firal.selection.block_rows import GroupedRows
 from firal.selection.coordinates import require_strong_penalty
@@ -39,7 +44,9 @@ from firal.selection.ftrl import Selection
 from firal.selection.wide import WideProblem, select_wide, squared_norms
 
 RIDGE = 1e-2  # on features of mean square 1
-CLUSTER_SCALE = 3.0  # size of a cluster's indicator, in units of the root mean square of a feature
+CLUSTER_SCALE = 1.0  # size of a cluster's indicator, in units of the root mean square of a feature
+TYPICAL = 0.5  # share of the points of a cluster that may be picked
+TYPICAL_SAMPLE = 10_000  # of a larger pool, so many points that are spread evenly may be picked
 LARGEST_SIZE = 600  # with full matrices, cluster effects are left out beyond this order
 LARGEST_FIRST = 150  # the same for the first batch, where blocks lose nothing
 LARGEST_FULL = 1500  # beyond this order the information is block-diagonal
@@ -106,10 +113,11 @@ def select_penalized(
     *,
     ridge: float = RIDGE,
     clusters: float = CLUSTER_SCALE,
+    typical: float = TYPICAL,
     progress: bool | Callable[[str, int, int], None] | None = None,
     watch: Callable[[int, np.ndarray], None] | None = None,
 ) -> Selection:
-    """Pick the points to label next by the penalized design with cluster effects.
+    """Pick typical points to label next by the penalized design with cluster effects.
 
     Parameters
     ----------
@@ -126,8 +134,11 @@ def select_penalized(
         Source of randomness for the start of K-means; nothing else is random.
     ridge : float, default 0.01
         Penalty of the fit, positive.
-    clusters : float, default 3.0
+    clusters : float, default 1.0
         Size of the cluster effects; 0 leaves them out.
+    typical : float, default 0.5
+        Share of the points of every cluster that may be picked, those with the nearest neighbors;
+        1 for all points.
     progress : bool or callable, optional
         As in ``firal.select``.
     watch : callable, optional
@@ -137,7 +148,7 @@ def select_penalized(
     -------
     Selection
         The picked rows. ``objective`` and the certificate are those of the model with cluster
-        effects.
+        effects; the certificate compares with all choices among the typical points.
 
     Raises
     ------
@@ -171,6 +182,9 @@ def select_penalized(
     budget = checks.integer(budget, "budget", 1, m)
     ridge = checks.number(ridge, "ridge", 0)
     clusters = checks.number(clusters, "clusters", 0, strict=False)
+    typical = checks.number(typical, "typical", 0)
+    if typical > 1:
+        raise ValueError(f"typical must be a share, at most 1, got {typical!r}")
     if labeled is None or np.size(labeled) == 0:
         labeled = np.empty((0, d))
     labeled = checks.points(labeled, "labeled", d) if len(labeled) else labeled
@@ -191,11 +205,14 @@ def select_penalized(
     if wide:
         strength = (len(labeled) + budget) * ridge
         return _select_wide(
-            pool, labeled, p, p0, strength, budget, count, clusters, rng, progress, watch
+            pool, labeled, p, p0, strength, budget, count, clusters, typical, rng, progress, watch
         )
-    # 3. Add the indicators of the clusters to the features.
-    if clusters and (structure != "full" or (d + count) * free <= LARGEST_SIZE):
+    # 3. Clusters: typical points may be picked, and indicators join the features.
+    effects = clusters and (structure != "full" or (d + count) * free <= LARGEST_SIZE)
+    if effects or typical < 1:
         centers = cluster_centers(pool, count, rng, starts=1)
+    only = typical_candidates(pool, centers, budget, typical) if typical < 1 else None
+    if effects:
         columns = max(np.count_nonzero(pool.any(axis=0)), 1)  # one of zeros is no feature
         size = clusters * np.sqrt(np.sum(pool**2) / (m * columns))
         pool, labeled = (_with_indicators(X, centers, size) for X in (pool, labeled))
@@ -209,22 +226,74 @@ def select_penalized(
         probabilities=(p, p0),
         rounding="greedy",
         structure=structure,
+        candidates=only,
         tol=GAP,
         progress=progress,
         watch=watch,
     )
 
 
-def _select_wide(pool, labeled, p, p0, strength, budget, count, clusters, rng, progress, watch):
+def typical_candidates(
+    pool: np.ndarray, centers: np.ndarray, budget: int, share: float = TYPICAL
+) -> np.ndarray | None:
+    """Rows of the pool that may be picked: the typical points of every cluster.
+
+    Parameters
+    ----------
+    pool : np.ndarray of shape (m, d)
+        Points; of more than ``TYPICAL_SAMPLE`` some are taken, spread evenly.
+    centers : np.ndarray of shape (k, d)
+        Centers of the clusters.
+    budget : int
+        Number of points to pick.
+    share : float, default 0.5
+        Share of every cluster.
+
+    Returns
+    -------
+    np.ndarray of int, or None
+        Rows, ascending; None for all if there would be fewer than twice the budget.
+    """
+    some = spread_rows(len(pool), budget)
+    points = pool if some.size == len(pool) else pool[some]
+    rows = some[typical_rows(points, nearest_center(points, centers), share)]
+    return rows if rows.size >= 2 * budget else None
+
+
+def spread_rows(m: int, budget: int) -> np.ndarray:
+    """Rows of a pool among which typical points are sought: all, or some that are spread evenly.
+
+    Parameters
+    ----------
+    m : int
+        Number of points.
+    budget : int
+        Number of points to pick.
+
+    Returns
+    -------
+    np.ndarray of int
+        Ascending; at most ``TYPICAL_SAMPLE``, or ten times the budget if that is more.
+    """
+    return np.linspace(0, m - 1, min(m, max(TYPICAL_SAMPLE, 10 * budget))).astype(np.intp)
+
+
+def _select_wide(
+    pool, labeled, p, p0, strength, budget, count, clusters, typical, rng, progress, watch
+):
     """The same design, block-diagonal, without a block."""
     report, bar = reporter(progress)
     with nullcontext() if bar is None else closing(bar):
         report("cluster", 0, 1)
         square = squared_norms(pool).mean()
         require_strong_penalty(square, strength)
-        if clusters:
+        only = None
+        if clusters or typical < 1:
             some = np.linspace(0, len(pool) - 1, min(len(pool), CLUSTER_SAMPLE)).astype(int)
             centers = cluster_centers(pool[some], min(count, len(some)), rng, starts=1)
+        if typical < 1:
+            only = typical_candidates(pool, centers, budget, typical)
+        if clusters:
             columns = max(np.count_nonzero(pool.any(axis=0)), 1)
             size = clusters * np.sqrt(square / columns)
             pool, labeled = (
@@ -235,7 +304,8 @@ def _select_wide(pool, labeled, p, p0, strength, budget, count, clusters, rng, p
             )
         report("cluster", 1, 1)
         g, g0 = (np.ascontiguousarray(q * (1 - q)) for q in (p, p0))
-        return select_wide(WideProblem(pool, g, labeled, g0, strength, budget), report, watch)
+        problem = WideProblem(pool, g, labeled, g0, strength, budget)
+        return select_wide(problem, report, watch, only=only)
 
 
 def _with_indicators(X, centers, size):

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from firal.common import checks
 from firal.selection.problem import Problem
 from firal.selection.relaxation import LARGE
 from firal.selection.solver import Relaxation
@@ -34,6 +35,64 @@ def check_candidates(candidates: str | None) -> None:
     """
     if candidates not in (None, *CANDIDATES):
         raise ValueError(f"candidates must be one of {CANDIDATES} or None, got {candidates!r}")
+
+
+def given_rows(candidates: Any, m: int, least: int) -> np.ndarray | None:
+    """Rows of the pool that are given as the candidates.
+
+    Parameters
+    ----------
+    candidates : str, array_like of int, or None
+        The option of ``select``.
+    m : int
+        Number of points of the pool.
+    least : int
+        Smallest number of candidates.
+
+    Returns
+    -------
+    np.ndarray of int, or None
+        Ascending; None if the option is not a list of rows.
+
+    Raises
+    ------
+    ValueError
+        If they are no distinct rows of the pool, or too few, or the option is another word.
+    """
+    if candidates is None or isinstance(candidates, str):
+        check_candidates(candidates)
+        return None
+    rows = np.sort(checks.rows(candidates, m, "candidates"))
+    if rows.size < least:
+        raise ValueError(f"candidates must be at least {least} rows, the budget, got {rows.size}")
+    return rows
+
+
+def among(selection: Any, rows: np.ndarray | None, m: int) -> Any:
+    """A selection of a problem with some rows of a pool, as one of the pool.
+
+    Parameters
+    ----------
+    selection : Selection
+        Of the problem with these rows only.
+    rows : np.ndarray of int, or None
+        Rows of the pool, ascending; None for all.
+    m : int
+        Number of points of the pool.
+
+    Returns
+    -------
+    Selection
+        With rows of the pool, and with weights 0 for all other points.
+    """
+    if rows is None:
+        return selection
+    relaxation = selection.relaxation
+    z = np.zeros(m)
+    z[rows] = relaxation.z
+    near = relaxation.candidates
+    relaxation = relaxation._replace(z=z, candidates=None if near is None else rows[near])
+    return selection._replace(indices=rows[selection.indices], relaxation=relaxation)
 
 
 def candidates_of(

@@ -88,6 +88,7 @@ def select_wide(
     report: Callable[[str, int, int], None],
     watch: Callable[[int, np.ndarray], None] | None = None,
     tol: float = 0.1,
+    only: np.ndarray | None = None,
 ) -> Selection:
     """Pick points by greedy steps, without any block.
 
@@ -101,6 +102,8 @@ def select_wide(
         Called at every forward step as ``watch(i, decrease)``, as in ``bait``.
     tol : float, default 0.1
         Gap at which ``relaxation`` counts as converged; nothing else depends on it.
+    only : np.ndarray of int, optional
+        The only rows that may be picked, at least ``budget``; by default all.
 
     Returns
     -------
@@ -120,7 +123,7 @@ def select_wide(
     has the measurements.
     """
     m, b = len(problem.X), problem.budget
-    steps, threads = min(2 * b, m), allowed_threads()
+    steps, threads = min(2 * b, m if only is None else len(only)), allowed_threads()
     with one_thread():
         state = _Forms(problem, steps, threads, report)
         total = len(problem.labeled) + steps
@@ -130,6 +133,8 @@ def select_wide(
             report("greedy", state.moves, total)
         # 2. Forward: add the point that lowers f most.
         allowed, added, lower = np.ones(m, dtype=bool), [], _lower_bound(problem, state, [])
+        if only is not None:
+            allowed[np.setdiff1d(np.arange(m), only)] = False
         for _ in range(steps):
             decrease = state.decrease()
             scores = np.where(allowed, decrease, -np.inf)

@@ -5,7 +5,8 @@ import pytest
 
 from firal.model.logistic import softmax
 from firal.selection import penalized, wide
-from firal.selection.block_diagonal import block_greedy, prepare_blocks
+from firal.selection.block_diagonal import prepare_blocks
+from firal.selection.block_greedy import block_greedy
 from firal.selection.block_rows import GroupedRows, grouped
 from firal.selection.penalized import select_penalized
 from firal.selection.wide import WideProblem, select_wide, span_problem

@@ -1,0 +1,76 @@
+"""Typical points: those with near neighbors, in every cluster.
+
+A label of an outlier says little about other points. So the points of a cluster are ordered by
+their mean distance to their nearest neighbors in the pool, and those in front are kept. A cluster
+keeps the same share wherever it lies: rare groups stay, and dense ones do not take all places.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+NEIGHBORS = 10
+
+
+def typical_rows(points: np.ndarray, groups: np.ndarray, share: float) -> np.ndarray:
+    """Keep the points of every group that have the nearest neighbors.
+
+    Parameters
+    ----------
+    points : np.ndarray of shape (m, d)
+        Points.
+    groups : np.ndarray of shape (m,)
+        Number of the group of every point.
+    share : float
+        Share of every group to keep, above 0 and at most 1; at least one point is kept.
+
+    Returns
+    -------
+    np.ndarray of int
+        Rows, ascending.
+
+    Notes
+    -----
+    Neighbors are sought among all points, not only in the group. Of equals the first are kept.
+    Cost: m^2 d multiply-adds.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> line = np.r_[np.arange(12) / 10, 9.0, 20.0][:, None]  # twelve points together, two alone
+    >>> typical_rows(line, np.zeros(14), 6 / 7).tolist() == list(range(12))
+    True
+    """
+    distance = neighbor_distance(points)
+    _, groups = np.unique(groups, return_inverse=True)
+    order = np.lexsort((distance, groups))  # group by group, the nearest first
+    sizes = np.bincount(groups)
+    place = np.arange(len(order)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    keep = place < np.repeat(np.ceil(share * sizes - 1e-9), sizes)
+    return np.sort(order[keep])
+
+
+def neighbor_distance(points: np.ndarray, neighbors: int = NEIGHBORS) -> np.ndarray:
+    """Mean distance of every point to its nearest neighbors.
+
+    Parameters
+    ----------
+    points : np.ndarray of shape (m, d)
+        Points.
+    neighbors : int, default 10
+        How many; fewer if there are not so many points.
+
+    Returns
+    -------
+    np.ndarray of shape (m,)
+        Mean distances; 0 for a single point.
+    """
+    from sklearn.neighbors import NearestNeighbors  # importing it takes long
+
+    count = min(neighbors, len(points) - 1)
+    if count < 1:
+        return np.zeros(len(points))
+    with threadpool_limits(1):
+        found, _ = NearestNeighbors(n_neighbors=count).fit(points).kneighbors()
+    return found.mean(axis=1)
