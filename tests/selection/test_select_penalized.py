@@ -22,7 +22,7 @@ def instance(seed, m=40, d=3, c=3, n0=4):
     return rng.normal(size=(m, d)), rng.normal(size=(n0, d)), rng.normal(size=(c - 1, d))
 
 
-def widened(pool, labeled, n_clusters, seed, scale=3.0):
+def widened(pool, labeled, n_clusters, seed, scale=penalized.CLUSTER_SCALE):
     """Pool and labeled points, each followed by the indicator of its cluster: point by point."""
     state = int(seeded(seed).integers(2**31))
     with warnings.catch_warnings():
@@ -55,7 +55,7 @@ def dense_objective(pool, labeled, theta, rows, ridge):
 def test_the_design_is_that_of_points_with_indicators(seed, c, n0, n_clusters):
     """As many clusters as labels after the batch, but at most twice the batch."""
     pool, labeled, theta = instance(seed, c=c, n0=n0)
-    found = select_penalized(pool, labeled, theta, 5, seeded(seed), ridge=0.02)
+    found = select_penalized(pool, labeled, theta, 5, seeded(seed), ridge=0.02, typical=1)
     wide, known = widened(pool, labeled, n_clusters, seed)
     p = firal.probabilities(pool, theta)
     p0 = firal.probabilities(labeled, theta) if n0 else None
@@ -96,7 +96,7 @@ def plain(pool, labeled, theta, budget, ridge=0.01):
 def test_without_clusters_it_is_select():
     pool, labeled, theta = instance(3)
     rng = seeded()
-    found = select_penalized(pool, labeled, theta, 5, rng, clusters=0)
+    found = select_penalized(pool, labeled, theta, 5, rng, clusters=0, typical=1)
     want = plain(pool, labeled, theta, 5)
     assert found.indices.tolist() == want.indices.tolist()
     assert found.objective == pytest.approx(want.objective, rel=1e-12)
@@ -107,11 +107,12 @@ def test_without_clusters_it_is_select():
 
 def test_matrices_that_would_be_too_large_have_no_clusters(monkeypatch):
     pool, labeled, theta = instance(4)  # d = 3, 5 + 4 clusters, 2 free classes: order 24
-    usual = select_penalized(pool, labeled, theta, 5, seeded())
+    usual = select_penalized(pool, labeled, theta, 5, seeded(), typical=1)
     monkeypatch.setattr(penalized, "LARGEST_SIZE", 24)
-    assert select_penalized(pool, labeled, theta, 5, seeded()).objective == usual.objective
+    same = select_penalized(pool, labeled, theta, 5, seeded(), typical=1)
+    assert same.objective == usual.objective
     monkeypatch.setattr(penalized, "LARGEST_SIZE", 23)
-    small = select_penalized(pool, labeled, theta, 5, seeded())
+    small = select_penalized(pool, labeled, theta, 5, seeded(), typical=1)
     want = plain(pool, labeled, theta, 5).objective
     assert small.objective == pytest.approx(want, rel=1e-12) != usual.objective
 
@@ -139,8 +140,10 @@ def test_the_batch_goes_to_the_groups_without_a_label(known, seed):
         ridge = fit_ridge(0.01, known.size, 8 - known.size)
         theta = firal.fit(X[start], codes, 2, ridge, penalty="symmetric").theta
     for parameters in (None, theta):
-        rows = select_penalized(X[free], X[start], parameters, 8 - known.size, seeded(seed)).indices
-        assert sorted([*known, *group[free[rows]]]) == list(range(8))
+        for scale, missed in ((3.0, 0), (penalized.CLUSTER_SCALE, 2)):
+            data = (X[free], X[start], parameters, 8 - known.size, seeded(seed))
+            rows = select_penalized(*data, clusters=scale).indices
+            assert len({*known, *group[free[rows]]}) >= 8 - missed
 
 
 def test_without_the_effects_groups_are_missed():
@@ -148,6 +151,58 @@ def test_without_the_effects_groups_are_missed():
     X, group = circle()
     rows = select_penalized(X, None, None, 8, seeded(), clusters=0).indices
     assert len(set(group[rows])) < 8
+
+
+@pytest.mark.parametrize("n0", [0, 6])
+@pytest.mark.parametrize("share", [0.25, 0.5])
+def test_only_typical_points_of_every_cluster_are_picked(share, n0):
+    """The same points as by ``select`` among rows that are found point by point."""
+    pool, labeled, theta = instance(7, m=90, n0=n0)
+    found = select_penalized(pool, labeled, theta, 5, seeded(1), typical=share, clusters=0)
+    state = int(seeded(1).integers(2**31))
+    group = KMeans(min(n0 + 5, 10), n_init=1, random_state=state).fit(pool).labels_
+    distance = [np.mean(np.sort(np.linalg.norm(pool - x, axis=1))[1:11]) for x in pool]
+    rows = []
+    for k in set(group):
+        own = sorted(np.flatnonzero(group == k), key=lambda i: distance[i])
+        rows += own[: int(np.ceil(share * len(own)))]
+    options = dict(ridge=0.01, rounding="greedy", tol=GAP)
+    want = firal.select(pool, labeled, theta, 5, candidates=rows, **options)
+    assert found.indices.tolist() == want.indices.tolist()
+    assert found.objective == pytest.approx(want.objective, rel=1e-12)
+    assert set(want.indices) <= set(rows)
+    every = firal.select(pool, labeled, theta, 5, **options)  # the control: outliers are preferred
+    assert not set(every.indices) <= set(rows)
+
+
+def test_an_outlier_is_not_picked():
+    rng = seeded(3)
+    pool = np.vstack([rng.normal(size=(200, 3)), 5 * np.eye(3)])
+    typical = select_penalized(pool, None, None, 5, seeded()).indices
+    assert typical.max() < 200
+    assert select_penalized(pool, None, None, 5, seeded(), typical=1).indices.max() >= 200
+
+
+def test_a_small_pool_keeps_all_its_points():
+    pool, labeled, theta = instance(8, m=18)
+    all_points = select_penalized(pool, labeled, theta, 5, seeded(), typical=1)
+    some = select_penalized(pool, labeled, theta, 5, seeded(), typical=0.25)
+    assert some.indices.tolist() == all_points.indices.tolist()
+    assert select_penalized(pool, labeled, theta, 18, seeded()).indices.size == 18
+
+
+def test_typical_points_of_a_large_pool_are_sought_in_a_part_of_it(monkeypatch):
+    monkeypatch.setattr(penalized, "TYPICAL_SAMPLE", 60)
+    pool, labeled, theta = instance(9, m=241)
+    rows = select_penalized(pool, labeled, theta, 5, seeded()).indices
+    assert np.isin(rows, np.linspace(0, 240, 60).astype(int)).all()
+
+
+@pytest.mark.parametrize("share", [0, -0.5, 1.5, np.nan])
+def test_a_share_that_is_none(share):
+    pool, labeled, theta = instance(0)
+    with pytest.raises(ValueError, match="typical must be"):
+        select_penalized(pool, labeled, theta, 5, seeded(), typical=share)
 
 
 @pytest.mark.parametrize("n0", [0, 3])

@@ -156,9 +156,9 @@ def test_next_batch_makes_no_float64_copy_of_a_wide_float32_pool(monkeypatch):
     y = {row: row % 3 for row in range(12)}
     kinds = []
 
-    def watched(problem, *arguments):
+    def watched(problem, *arguments, **options):
         kinds.append((problem.X.x.dtype, problem.g.dtype))
-        return select_wide(problem, *arguments)
+        return select_wide(problem, *arguments, **options)
 
     monkeypatch.setattr(penalized, "select_wide", watched)
     monkeypatch.setattr(penalized, "LARGEST_FULL", 0)
