@@ -206,6 +206,21 @@ class BlockRounding:
         each_class(of_class, len(f), problem.threads)
         return float(max(smallest.min(), 0.0)), float(f.sum())
 
+    def of_first(self, count: int) -> BlockRounding:
+        """Greedy steps where only some points may be picked.
+
+        Parameters
+        ----------
+        count : int
+            How many: the first ones.
+
+        Returns
+        -------
+        BlockRounding
+            For ``greedy_picks`` alone: its Sigma(z) lacks the weights of the other points.
+        """
+        return BlockRounding(self.problem.restricted(np.arange(count)), self.z[:count])
+
     def alone(self) -> BlockRounding:
         """The same for one thread.
 

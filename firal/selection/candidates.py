@@ -19,7 +19,6 @@ from firal.selection.end_to_end import MAX_ITER, _best, _etas, _ftrl_runs, run_g
 from firal.selection.ftrl import Selection
 from firal.selection.relaxation import Relaxation
 from firal.selection.streamed import StreamedProblem
-from firal.selection.support import among
 from firal.selection.working_set import solve_on_working_set
 
 SPREAD = 10_000  # candidates that are spread evenly over the pool
@@ -79,46 +78,40 @@ def select_from_candidates(
     tol : float, default 1e-2
         Certified relative gap of the relaxed problem.
     only : np.ndarray of int, optional
-        The only points that may get weight and be picked, ascending; they must fit in memory.
+        The only points that greedy steps may pick, ascending.
     report : callable
         Called as ``report(stage, done, total)``.
 
     Returns
     -------
     Selection
-        The picked points; ``objective`` and ``ratio`` are certified for the whole pool, or among
-        the points ``only``.
+        The picked points; ``objective`` and ``ratio`` are certified for the whole pool.
         ``lambda_min`` is that against the weights of the candidates, which are all weights unless
         more than ``MOST`` points have some (equal weights).
     """
-    if only is None:
-        relaxation, candidates = relaxed_candidates(problem, tol, report)
-        small, z = problem.restricted(candidates), relaxation.z[candidates]
-        z *= problem.budget / z.sum()
-    else:
-        small, candidates = problem.restricted(only), np.arange(len(only))
-        steps = partial(report, "relax")
-        with one_thread():
-            relaxation = solve_on_working_set(small, True, tol, MAX_ITER, steps)
-        relaxation, z = relaxation._replace(passes=0), relaxation.z
+    relaxation, candidates = relaxed_candidates(problem, tol, report)
+    if only is not None:
+        candidates = np.concatenate([only, np.setdiff1d(np.flatnonzero(relaxation.z), only)[:MOST]])
+    small, z = problem.restricted(candidates), relaxation.z[candidates]
+    z *= problem.budget / z.sum()
     with one_thread():
         prepared = any_rounding(small, z)
         if rounding == "greedy":
-            runs = [run_greedy(prepared, partial(report, "greedy"))]
+            first = None if only is None else len(only)
+            runs = [run_greedy(prepared, partial(report, "greedy"), first=first)]
         else:
             etas = _etas(eta, small.parameters, small.budget)
             runs = _ftrl_runs(prepared, etas, False, report)
     best = _best(prepared, runs, by_objective=rounding == "greedy")
     tried = tuple((r.eta, r.lambda_min) for r in runs if r.eta is not None)
     structure = "full" if problem.mean_information.ndim == 2 else "block-diagonal"
-    found = best._replace(
+    return best._replace(
         indices=candidates[best.indices],
         relaxation=relaxation._replace(structure=structure),
         tried=tried,
         passes=relaxation.passes,
         structure=structure,
     )
-    return among(found, only, problem.n_points)
 
 
 def bait_from_candidates(

@@ -33,7 +33,7 @@ from firal.selection.relaxation import check_options, solve_relaxed
 from firal.selection.rounding import Rounding, spectrum_of
 from firal.selection.scoring import TIE
 from firal.selection.structure import prepare
-from firal.selection.support import among, candidates_of, given_rows, of_pool, spread
+from firal.selection.support import candidates_of, given_rows, of_pool, spread
 from firal.selection.ties import warn_if_all_tie
 from firal.selection.working_set import solve_on_working_set
 
@@ -96,9 +96,9 @@ def select(
     candidates : {"all", "support"} or array_like of int, optional
         Which points the rounding may pick: "all" is Algorithm 1; "support" are the points with
         weight and a few thousand that are the next to get some, so that the pool is not read again.
-        The default is "all" for fewer than 10,000 points, and "support" for more. Rows of the pool
-        are the only points that may get weight and be picked: H_p stays that of the whole pool, and
-        the certificate compares with all choices among these rows.
+        The default is "all" for fewer than 10,000 points, and "support" for more. With "greedy"
+        these may be rows of the pool: no other point is picked. The weights, H_p and the
+        certificate stay those of the whole pool.
     replace : bool, default False
         Whether a point may be picked again; "ftrl" only.
     capped : bool, default True
@@ -169,14 +169,16 @@ def select(
         report=report,
     )
     m = problem.n_points
-    only = given_rows(candidates, m, 1 if replace else problem.budget)
+    only = given_rows(candidates, m, problem.budget)
+    if only is not None and rounding != "greedy":
+        raise ValueError(
+            f'candidates must be a word unless rounding="greedy", got {len(only)} rows'
+        )
     if choice.structure == "full":
         warn_if_all_tie(problem, pool, labeled, ridge)
     elif by_default and rounding == "best" and eta is None:
         rounding = "greedy"
     etas = _etas(eta, problem.parameters, problem.budget) if rounding != "greedy" else []
-    if only is not None:
-        problem, candidates, watch = problem.restricted(only), None, spread(watch, only, m)
     with _closing(bar), one_thread():
         # 1. Weights for all points.
         steps = partial(report, "relax")
@@ -185,26 +187,28 @@ def select(
         else:
             relaxation = solve_relaxed(problem, capped, None, tol, MAX_ITER, steps)
         # 2. From weights to points, with every eta, and by greedy steps.
-        small, z, rows = candidates_of(problem, relaxation, candidates)
+        small, z, rows = candidates_of(problem, relaxation, candidates if only is None else only)
         prepared = any_rounding(small, z)
         runs = _ftrl_runs(prepared, etas, replace, report)
         tried = tuple((r.eta, r.lambda_min) for r in runs)
         if rounding != "ftrl":
-            steps = partial(report, "greedy")
-            runs.append(run_greedy(prepared, steps, spread(watch, rows, problem.n_points)))
+            steps, watch = (
+                partial(report, "greedy"),
+                spread(watch, rows if only is None else only, m),
+            )
+            runs.append(run_greedy(prepared, steps, watch, None if only is None else len(only)))
         best = _best(prepared, runs, by_objective=bool(ridge))
     passes = relaxation.passes
     if rows is None:  # every step reads the whole pool, a greedy run has 2b forward ones
         passes += problem.budget * len(etas)
         passes += min(2 * problem.budget, problem.n_points) if rounding != "ftrl" else 0
-    found = of_pool(best, rows)._replace(
+    return of_pool(best, rows)._replace(
         relaxation=relaxation._replace(structure=choice.structure, why=choice.why),
         tried=tried,
         passes=passes,
         structure=choice.structure,
         why=choice.why,
     )
-    return among(found, only, m)
 
 
 def _closing(bar):
@@ -215,6 +219,7 @@ def run_greedy(
     rounding: Rounding | BlockRounding,
     report: Callable[[int, int], None] | None = None,
     watch: Callable[[int, np.ndarray], None] | None = None,
+    first: int | None = None,
 ) -> Selection:
     """Pick points by greedy steps on the objective itself.
 
@@ -229,6 +234,8 @@ def run_greedy(
         Called after every forward step as ``report(done, total)``.
     watch : callable, optional
         As in ``bait``.
+    first : int, optional
+        Only so many points, the first ones, may be picked; by default all.
 
     Returns
     -------
@@ -236,7 +243,8 @@ def run_greedy(
         The picked rows; ``eta`` is None.
     """
     runs, none = [], np.empty(0)
-    for rows in rounding.greedy_picks(watch, report):
+    pickable = rounding if first is None else rounding.of_first(first)
+    for rows in pickable.greedy_picks(watch, report):
         lambda_min, objective = rounding.quality(rows)
         runs.append(Selection(rows, None, lambda_min, none, none, objective))
     return _best(rounding, runs[::-1], by_objective=True)

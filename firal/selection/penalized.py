@@ -148,7 +148,7 @@ def select_penalized(
     -------
     Selection
         The picked rows. ``objective`` and the certificate are those of the model with cluster
-        effects; the certificate compares with all choices among the typical points.
+        effects; the certificate compares with all choices, those of other points among them.
 
     Raises
     ------

@@ -125,6 +125,22 @@ class Rounding(NamedTuple):
             picked.add(row)
         return picked.lambda_min(), picked.objective()
 
+    def of_first(self, count: int) -> Rounding:
+        """The same where only some points may be picked.
+
+        Parameters
+        ----------
+        count : int
+            How many: the first ones.
+
+        Returns
+        -------
+        Rounding
+            With the same Sigma(z), and with a scorer of its own.
+        """
+        problem = self.problem.restricted(np.arange(count))
+        return self._replace(problem=problem, scorer=PoolScorer(problem))
+
     def alone(self) -> Rounding:
         """The same for one thread.
 

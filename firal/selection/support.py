@@ -68,35 +68,8 @@ def given_rows(candidates: Any, m: int, least: int) -> np.ndarray | None:
     return rows
 
 
-def among(selection: Any, rows: np.ndarray | None, m: int) -> Any:
-    """A selection of a problem with some rows of a pool, as one of the pool.
-
-    Parameters
-    ----------
-    selection : Selection
-        Of the problem with these rows only.
-    rows : np.ndarray of int, or None
-        Rows of the pool, ascending; None for all.
-    m : int
-        Number of points of the pool.
-
-    Returns
-    -------
-    Selection
-        With rows of the pool, and with weights 0 for all other points.
-    """
-    if rows is None:
-        return selection
-    relaxation = selection.relaxation
-    z = np.zeros(m)
-    z[rows] = relaxation.z
-    near = relaxation.candidates
-    relaxation = relaxation._replace(z=z, candidates=None if near is None else rows[near])
-    return selection._replace(indices=rows[selection.indices], relaxation=relaxation)
-
-
 def candidates_of(
-    problem: Problem, relaxation: Relaxation, candidates: str | None
+    problem: Problem, relaxation: Relaxation, candidates: str | np.ndarray | None
 ) -> tuple[Problem, np.ndarray, np.ndarray | None]:
     """The problem of the candidates of a solved relaxed problem.
 
@@ -107,9 +80,10 @@ def candidates_of(
         lists.
     relaxation : Relaxation
         The relaxed solution.
-    candidates : str or None
+    candidates : str, np.ndarray of int, or None
         "all"; "support" for the points with weight and those that are the next to get some; None
-        for "support" from ``LARGE`` points on.
+        for "support" from ``LARGE`` points on; or rows, which are followed by those with weight, of
+        which Sigma(z) consists.
 
     Returns
     -------
@@ -117,6 +91,9 @@ def candidates_of(
         The problem of the candidates, their weights, and their rows; None for rows if all points
         are candidates.
     """
+    if isinstance(candidates, np.ndarray):
+        rows = np.concatenate([candidates, np.setdiff1d(np.flatnonzero(relaxation.z), candidates)])
+        return problem.restricted(rows), relaxation.z[rows], rows
     if candidates is None:
         candidates = "support" if problem.n_points >= LARGE else "all"
     if candidates == "all":

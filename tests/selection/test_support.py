@@ -167,3 +167,42 @@ def test_learning_rates_in_threads_pick_the_same_points(monkeypatch):
     assert np.array(found.tried) == pytest.approx(np.array(alone.tried), rel=1e-9)
     steps = [row for row in told if row[0] == "sparsify"]
     assert steps == [row for row in done if row[0] == "sparsify"]
+
+
+@pytest.mark.parametrize("structure", ["full", "block-diagonal"])
+def test_rows_that_may_be_picked(structure):
+    """Greedy steps among some rows; weights and certificate are those of the whole pool."""
+    rng = np.random.default_rng(4)
+    pool, theta = rng.normal(size=(60, 3)), rng.normal(size=(2, 3))
+    options = dict(ridge=0.02, rounding="greedy", structure=structure)
+    rows = rng.permutation(60)[:25]
+    seen = []
+    found = firal.select(
+        pool, pool[:4], theta, 5, candidates=rows, watch=lambda i, s: seen.append((i, s)), **options
+    )
+    every = firal.select(pool, pool[:4], theta, 5, **options)
+    assert set(found.indices) <= set(rows) and not set(every.indices) <= set(rows)
+    assert found.relaxation.objective == every.relaxation.objective
+    assert found.objective >= every.relaxation.objective * (1 - every.relaxation.gap)
+    # the objective and lambda_min are those of these points in the whole problem
+    again = firal.select(pool[rows], pool[:4], theta, 5, **options)
+    assert found.objective != pytest.approx(again.objective, rel=1e-6)  # another H_p
+    assert found.lambda_min <= found.relaxation.objective / found.objective * (1 + 1e-9)
+    for i, scores in seen:
+        assert i in rows and np.isfinite(scores[np.sort(rows)]).all()
+        assert np.isnan(np.delete(scores, rows)).all()
+
+
+def test_rows_that_cannot_be_candidates():
+    rng = np.random.default_rng(4)
+    data = rng.normal(size=(30, 3)), None, np.zeros((1, 3)), 4
+    for rows, match in (
+        ([1, 2, 3], "at least 4 rows"),
+        ([1, 1, 2, 3, 4], "distinct rows"),
+        ([1, 2, 3, 30], "distinct rows in 0..29"),
+        ("most", "must be one of"),
+    ):
+        with pytest.raises(ValueError, match=match):
+            firal.select(*data, ridge=0.1, rounding="greedy", candidates=rows)
+    with pytest.raises(ValueError, match='unless rounding="greedy"'):
+        firal.select(*data, ridge=0.1, candidates=[1, 2, 3, 4, 5])
