@@ -29,7 +29,7 @@ from firal.engine.scaling import model_features
 from firal.model.fitting import fit
 from firal.model.logistic import softmax
 from firal.pipeline import RIDGE, fit_and_pick, next_batch, why_no_model
-from firal.selection.penalized import CLUSTER_SCALE, fit_ridge, select_penalized
+from firal.selection.penalized import CLUSTER_SCALE, TYPICAL, fit_ridge, select_penalized
 from firal.selection.penalized import RIDGE as DESIGN_RIDGE
 from firal.strategies import kmeans
 from firal.trial import balanced_rows
@@ -41,20 +41,31 @@ COUNTS = 4
 LATER = slice(1, COUNTS)  # all but the first count
 LARGEST_FIRAL = 200  # FIRAL is left out for more parameters
 
-# what the default decides, changed one at a time: name -> options of ``run_variant``
+# Decisions of the default, changed one at a time: name -> options of ``run_variant``. First those
+# around the former default, which could pick any point and had larger cluster effects.
+FORMER = {"clusters": 3.0, "typical": 1.0}
 VARIANTS = {
-    "default": {},
-    "ridge 0.003": {"ridge": 0.003},
-    "ridge 0.03": {"ridge": 0.03},
-    "no clusters": {"clusters": 0.0},
-    "clusters 1": {"clusters": 1.0},
-    "clusters 10": {"clusters": 10.0},
-    "K-means first": {"first": "kmeans"},
-    "not robust": {"robust": False},
-    "theta by ridge": {"same_prior": False},
+    "former default": FORMER,
+    "ridge 0.003": FORMER | {"ridge": 0.003},
+    "ridge 0.03": FORMER | {"ridge": 0.03},
+    "no clusters": FORMER | {"clusters": 0.0},
+    "clusters 1": FORMER | {"clusters": 1.0},
+    "clusters 10": FORMER | {"clusters": 10.0},
+    "K-means first": FORMER | {"first": "kmeans"},
+    "not robust": FORMER | {"robust": False},
+    "theta by ridge": FORMER | {"same_prior": False},
 }
 # the ridge chosen from the labels so far
-RULED = {f"ridge by {rule}": {"ridge": rule} for rule in ridge_rules.RULES}
+RULED = {f"ridge by {rule}": FORMER | {"ridge": rule} for rule in ridge_rules.RULES}
+# what is new in the default
+TYPICAL_VARIANTS = {
+    "all points, clusters 3": FORMER,
+    "all points": {"typical": 1.0},
+    "typical quarter": {"typical": 0.25},
+    "typical, no clusters": {"clusters": 0.0},
+    "typical, clusters 3": {"clusters": 3.0},
+}
+ALL_VARIANTS = VARIANTS | RULED | TYPICAL_VARIANTS
 
 
 class Runs(NamedTuple):
@@ -143,16 +154,18 @@ def run_variant(
     *,
     ridge: float | str = DESIGN_RIDGE,
     clusters: float = CLUSTER_SCALE,
+    typical: float = TYPICAL,
     robust: bool = True,
     same_prior: bool = True,
     first: str = "design",
 ) -> np.ndarray:
     """``run_default`` with its decisions as options, for an ablation.
 
-    ridge, clusters  of ``select_penalized``; a rule of ``ridge_rules`` in place of a number
-    robust           of the features
-    same_prior       fit theta with ``fit_ridge``; else with the ridge itself
-    first            "design", or "kmeans" for the first batch
+    ridge               of ``select_penalized``, or a rule of ``ridge_rules``
+    clusters, typical   of ``select_penalized``
+    robust              of the features
+    same_prior          fit theta with ``fit_ridge``; else with the ridge itself
+    first               "design", or "kmeans" for the first batch
     """
     rng, known = np.random.default_rng(start.seed), np.empty(0, dtype=int)
     F = model_features(start.X, robust=robust)
@@ -170,7 +183,7 @@ def run_variant(
             rows = kmeans(F, None, None, batch, rng)
         else:
             rows = select_penalized(
-                F[free], F[known], theta, batch, rng, ridge=r, clusters=clusters
+                F[free], F[known], theta, batch, rng, ridge=r, clusters=clusters, typical=typical
             ).indices
         known = np.concatenate([known, free[rows]])
     return known
@@ -199,7 +212,7 @@ def run_table(
 ) -> Runs:
     """All starts of all methods on one table.
 
-    methods   names of ``METHODS``, ``VARIANTS`` or ``RULED``
+    methods   names of ``METHODS`` or ``ALL_VARIANTS``
     """
     methods = {name: _function(name) for name in methods}
     b = batch_size(y)
@@ -229,11 +242,11 @@ def run_table(
 
 
 def _function(name):
-    """function(start, batch) of a name of ``METHODS``, ``VARIANTS`` or ``RULED``."""
+    """function(start, batch) of a name of ``METHODS`` or ``ALL_VARIANTS``."""
     if name == "default":
         return run_default
-    if name in VARIANTS | RULED:
-        return partial(run_variant, **(VARIANTS | RULED)[name])
+    if name in ALL_VARIANTS:
+        return partial(run_variant, **ALL_VARIANTS[name])
     if name == "random-0":
         return lambda start, batch: np.random.default_rng(start.seed).permutation(len(start.X))[
             : COUNTS * batch
