@@ -17,7 +17,7 @@ import numpy as np
 from firal.common.sizes import size_text, time_text, total_memory
 from firal.pipeline import DEFAULT
 from firal.selection import block_diagonal, penalized
-from firal.selection.structure import PER_CUBE, PER_POOL, full_cost
+from firal.selection.structure import PER_CUBE, PER_POOL, block_cost, choose, full_cost
 
 __all__ = [
     "Estimate",
@@ -111,8 +111,8 @@ def estimate(
     >>> plan = estimate(m=3000, d=769, c=20, n_labels=60, budget=20)
     >>> plan.structure, plan.order
     ('block-diagonal', 809)
-    >>> estimate(3000, 769, 20, 60, 20, "firal").order
-    14611
+    >>> estimate(3000, 769, 2, 60, 20, "firal").structure
+    'full'
     """
     if c < 2 and strategy not in (DEFAULT, "random", "kmeans"):
         strategy = "kmeans"
@@ -120,8 +120,10 @@ def estimate(
     if strategy == DEFAULT:
         return _penalized(m, d, c, n_labels, budget, points)
     if strategy in ("firal", "bait"):
-        cost = full_cost("select" if strategy == "firal" else "bait", m, d, c, budget)
-        return Estimate("full", d * (c - 1), 0, *cost)
+        sizes = "select" if strategy == "firal" else "bait", m, d, c, budget
+        if choose("auto", *sizes).structure == "full":
+            return Estimate("full", d * (c - 1), 0, *full_cost(*sizes))
+        return Estimate("block-diagonal", d, 0, *block_cost(*sizes))
     work = m * d * (3 * PER_CLUSTER * budget if strategy == "kmeans" else 10 * max(c, 1))
     return Estimate("none", 0, 0, float(work), points, points)
 
