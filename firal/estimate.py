@@ -17,7 +17,7 @@ import numpy as np
 from firal.common.sizes import size_text, time_text, total_memory
 from firal.pipeline import DEFAULT
 from firal.selection import penalized, wide
-from firal.selection.structure import PER_CUBE, PER_POOL, full_cost
+from firal.selection.structure import PER_CUBE, PER_POOL, block_cost, choose, full_cost
 
 __all__ = [
     "Estimate",
@@ -37,6 +37,7 @@ FEWER = (200, 100, 50, 20, 10, 5)  # numbers of components that are tried as a r
 # Multiply-adds per unit of work, in units of those of a matrix product: fitted, see above.
 PER_BLOCK_POOL, PER_BLOCK_CUBE = 20.0, 1000.0  # with one block per class
 PER_CLUSTER = 1100.0  # of one start of K-means, per point, feature and cluster
+PER_NEIGHBOR = 20.0  # of the nearest neighbors, per pair of points and feature
 PER_WIDE, PER_WIDE_CLUSTER = 1.2, 100.0  # without blocks, and of its clusters
 
 
@@ -113,8 +114,8 @@ def estimate(
     >>> plan = estimate(m=3000, d=769, c=20, n_labels=60, budget=20)
     >>> plan.structure, plan.order
     ('block-diagonal', 809)
-    >>> estimate(3000, 769, 20, 60, 20, "firal").order
-    14611
+    >>> estimate(3000, 769, 2, 60, 20, "firal").structure
+    'full'
     """
     if c < 2 and strategy not in (DEFAULT, "random", "kmeans"):
         strategy = "kmeans"
@@ -122,8 +123,10 @@ def estimate(
     if strategy == DEFAULT:
         return _penalized(m, d, c, n_labels, budget, points)
     if strategy in ("firal", "bait"):
-        cost = full_cost("select" if strategy == "firal" else "bait", m, d, c, budget)
-        return Estimate("full", d * (c - 1), 0, *cost)
+        sizes = "select" if strategy == "firal" else "bait", m, d, c, budget
+        if choose("auto", *sizes).structure == "full":
+            return Estimate("full", d * (c - 1), 0, *full_cost(*sizes))
+        return Estimate("block-diagonal", d, 0, *block_cost(*sizes))
     work = m * d * (3 * PER_CLUSTER * budget if strategy == "kmeans" else 10 * max(c, 1))
     return Estimate("none", 0, 0, float(work), points, points)
 
@@ -132,19 +135,21 @@ def _penalized(m, d, c, n_labels, budget, points):
     """Of the default strategy: the rules are those of ``firal.selection.penalized``."""
     free = max(c - 1, 1)
     clusters = min(n_labels + budget, 2 * budget, m)
-    work = PER_CLUSTER * m * d * clusters
+    some = len(penalized.spread_rows(m, budget))
+    work = PER_CLUSTER * m * d * clusters + PER_NEIGHBOR * some**2 * d
     first = c < 2 and d + clusters > penalized.LARGEST_FIRST
     if d * free <= penalized.LARGEST_FULL and not first:
         if (d + clusters) * free > penalized.LARGEST_SIZE:
-            clusters, work = 0, 0.0
+            clusters = 0
         s = (d + clusters) * free
         work += PER_POOL * budget * m * s**2 + PER_CUBE * s**3
         _, memory, least = full_cost("select", m, d + clusters, free + 1, budget)
         return Estimate("full", s, clusters, work, memory, least)
     order, c = d + clusters, free + 1
     if penalized.is_wide(order, c):
-        n, some = n_labels + min(2 * budget, m), min(m, penalized.CLUSTER_SAMPLE)
-        work = PER_WIDE_CLUSTER * some * d * clusters
+        n = n_labels + min(2 * budget, m)
+        work = PER_WIDE_CLUSTER * min(m, penalized.CLUSTER_SAMPLE) * d * clusters
+        work += PER_NEIGHBOR * some**2 * d
         work += PER_WIDE * m * (m * d + 3 * c * order * n)
         vectors = 8 * c * order * n
         return Estimate("wide", order, clusters, work, points + vectors, points + vectors // 2)

@@ -67,8 +67,10 @@ def test_what_is_impossible_and_what_helps():
         return estimate(20_000, 2049 if pca is None else pca + 1, 100, 300, 100, "firal")
 
     huge = plan(None)
-    assert huge.order == 2049 * 99
-    assert why_impossible(huge, 23 * 10**9).startswith("it needs 1318 GB of memory, and this ma")
+    assert huge.structure == "block-diagonal" and huge.order == 2049
+    assert why_impossible(huge, 23 * 10**9).startswith("it needs blocks of 14 GB, and 8.6 GB")
+    huge = huge._replace(structure="full")
+    assert why_impossible(huge, 9 * 10**9).startswith("it needs 14 GB of memory, and this machine")
     assert why_impossible(huge, None) is None  # the system does not say
     k, better = fewer_features(plan, 2048, 1e12, 23 * 10**9)
     assert k in module.FEWER and why_impossible(better, 23 * 10**9) is None

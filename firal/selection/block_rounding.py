@@ -12,6 +12,7 @@ in every block, so its score needs no small system: ::
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from functools import cached_property
 
 import numpy as np
@@ -227,9 +228,12 @@ class BlockRounding:
         Returns
         -------
         BlockRounding
-            With its own scorer.
+            With its own scorer; spectra are shared.
         """
-        return BlockRounding(self.problem._replace(threads=1), self.z)
+        other = copy(self)
+        other.problem = self.problem._replace(threads=1)
+        other.scorer = BlockScorer(other.problem)
+        return other
 
 
 class PickedBlocks(PickedPoints):

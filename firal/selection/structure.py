@@ -86,6 +86,34 @@ def full_cost(task: str, m: int, d: int, c: int, budget: int) -> tuple[float, in
     return work, points + 8 * MATRICES * s**2, points + 8 * LEAST * s**2
 
 
+def block_cost(task: str, m: int, d: int, c: int, budget: int) -> tuple[float, int, int]:
+    """Work and memory with one block per class.
+
+    Parameters
+    ----------
+    task, m, d, c, budget
+        As in :func:`full_cost`.
+
+    Returns
+    -------
+    tuple of float, int and int
+        As from ``full_cost``.
+
+    Examples
+    --------
+    >>> f"{block_cost('select', 5000, 40, 50, 50)[0]:.0e}"
+    '9e+11'
+    """
+    blocks, points = 8 * c * d * d, 8 * m * d * 3
+    runs, steps = (ETAS, budget) if task == "select" else (1, budget)
+    per_step = PER_FTRL_POOL * 2 * m * c * d**2 + PER_FTRL_CUBE * c * d**3
+    if task == "bait":
+        per_step = PER_POOL * 4 * m * c * d
+    gradients = GRADIENTS * c * (m * d**2 + 3 * d**3)
+    work = float(gradients if task == "relax" else gradients + runs * steps * per_step)
+    return work, points + 32 * m * c + 6 * blocks, points + 4 * blocks
+
+
 def choose(
     structure: str, task: str, m: int, d: int, c: int, budget: int, memory: int | None = None
 ) -> Choice:

@@ -5,6 +5,7 @@ import pytest
 from scipy.linalg import block_diag
 
 import firal
+from firal.common import threads
 from firal.selection import structure
 from firal.selection.adaptive import adaptive_sparsify
 from firal.selection.structure import StructureChosen, choose, full_cost
@@ -133,6 +134,19 @@ def test_without_a_ridge_blocks_do_not_depend_on_the_units():
     flat = np.hstack([pool, pool[:, :1]]), np.hstack([labeled, labeled[:, :1]])  # rank 3 of 4
     three = firal.select(*flat, None, 8, **options)
     assert three.objective == pytest.approx(one.objective, rel=1e-8)
+
+
+def test_too_few_points_for_full_rank_and_rates_in_threads(monkeypatch):
+    pool, _, theta = instance(6, d=6)
+    found = firal.select(pool, None, theta, 4, structure=BLOCKS)
+    assert found.objective == np.inf and found.lambda_min < 1e-12 and len(found.tried) == 7
+    monkeypatch.setattr(threads, "LARGEST_FOR_ONE_THREAD", 0)
+    prepare = structure.blocks_of
+    monkeypatch.setattr(
+        structure, "blocks_of", lambda *a, **k: prepare(*a, **k)._replace(threads=3)
+    )
+    again = firal.select(pool, None, theta, 4, structure=BLOCKS)
+    assert again.indices.tolist() == found.indices.tolist()
 
 
 def test_a_class_that_never_occurs_has_no_block():
