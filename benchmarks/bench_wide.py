@@ -42,21 +42,23 @@ def measure(m, d, c, budget, threads):
     import firal
 
     X, y = mixture(m, d, c)
-    marks = [time.perf_counter()]
+    marks = [("start", time.perf_counter())]
     with threadpool_limits(threads):
         cpu = time.process_time()
         batch = firal.next_batch(
             X,
             {row: int(y[row]) for row in range(c)},
             budget,
-            progress=lambda *_: marks.append(time.perf_counter()),
+            progress=lambda stage, *_: marks.append((stage, time.perf_counter())),
         )
         cpu = time.process_time() - cpu
+    begin = marks[0][1]
+    steps = [at for stage, at in marks if stage in ("forms", "greedy")]
     return {
-        "wall": time.perf_counter() - marks[0],
+        "wall": time.perf_counter() - begin,
         "cpu": cpu,
-        "first": marks[1] - marks[0],
-        "step": float(np.max(np.diff(marks[2:]))),
+        "first": marks[1][1] - begin,
+        "step": float(np.max(np.diff(steps))),
         "peak": memory("VmHWM"),
         "ratio": batch.selection.ratio,
     }

@@ -37,7 +37,7 @@ FEWER = (200, 100, 50, 20, 10, 5)  # numbers of components that are tried as a r
 # Multiply-adds per unit of work, in units of those of a matrix product: fitted, see above.
 PER_BLOCK_POOL, PER_BLOCK_CUBE = 20.0, 1000.0  # with one block per class
 PER_CLUSTER = 1100.0  # of one start of K-means, per point, feature and cluster
-PER_NEIGHBOR = 20.0  # of the nearest neighbors, per pair of points and feature
+PER_NEIGHBOR, PER_DISTANCE = 200.0, 2.5  # of nearest neighbors, per pair of points, and feature
 PER_WIDE, PER_WIDE_CLUSTER = 1.2, 100.0  # without blocks, and of its clusters
 
 
@@ -136,7 +136,7 @@ def _penalized(m, d, c, n_labels, budget, points):
     free = max(c - 1, 1)
     clusters = min(n_labels + budget, 2 * budget, m)
     some = len(penalized.spread_rows(m, budget))
-    work = PER_CLUSTER * m * d * clusters + PER_NEIGHBOR * some**2 * d
+    work = PER_CLUSTER * m * d * clusters + some**2 * (PER_NEIGHBOR + PER_DISTANCE * d)
     first = c < 2 and d + clusters > penalized.LARGEST_FIRST
     if d * free <= penalized.LARGEST_FULL and not first:
         if (d + clusters) * free > penalized.LARGEST_SIZE:
@@ -149,7 +149,7 @@ def _penalized(m, d, c, n_labels, budget, points):
     if penalized.is_wide(order, c):
         n = n_labels + min(2 * budget, m)
         work = PER_WIDE_CLUSTER * min(m, penalized.CLUSTER_SAMPLE) * d * clusters
-        work += PER_NEIGHBOR * some**2 * d
+        work += some**2 * (PER_NEIGHBOR + PER_DISTANCE * d)
         work += PER_WIDE * m * (m * d + 3 * c * order * n)
         vectors = 8 * c * order * n
         return Estimate("wide", order, clusters, work, points + vectors, points + vectors // 2)

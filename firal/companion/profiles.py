@@ -17,7 +17,7 @@ PROFILES = ("smoke", "book", "paper")
 DATA = {"e12": "mnist60k", "e13": "cifar10", "e14": "imagenet50"}
 
 # notebook -> profile of the committed outputs, where it is not ``book``
-STORED = {"e14": "paper", "e17": "paper", "e18": "paper", "e20": "paper"}
+STORED = {"e14": "paper", "e17": "paper", "e18": "paper", "e20": "paper", "e21": "paper"}
 
 RECORDS = "e20_default.npz e17_penalized.npz e14_imagenet50.npz e18_tables.npz halves.json".split()
 
@@ -31,12 +31,14 @@ INPUTS = {
     "e17": ("notebooks/data/e17_penalized.npz",),
     "e18": ("notebooks/data/e18_tables.npz", "notebooks/data/halves.json"),
     "e20": tuple(f"notebooks/data/{name}" for name in RECORDS),
+    "e21": ("notebooks/data/e21_many_classes.npz",),
     "t16": ("benchmarks/cost.csv",),
     "u03": ("benchmarks/homes.csv",),
 }
 
 IMAGE_POOLS = tuple("digits mnist60k cifar10 mnist cifar10-supervised imagenet50 cifar100".split())
 
+NEVER = (False,) * 3
 # knob -> (smoke, book, paper)
 SIZES = {
     "t01": {
@@ -281,12 +283,8 @@ SIZES = {
         "rounding_trials": (2, 2, 8),
         "complete": (False, False, False),
     },
-    "e18": {
-        "seed": (0, 0, 0),
-        "points": (60, 200, 500),
-        "starts": (2, 4, 20),
-        "complete": (False, False, False),
-    },
+    "e18": {"seed": (0,) * 3, "points": (60, 200, 500), "starts": (2, 4, 20), "complete": NEVER},
+    "e21": {"seed": (0,) * 3, "trials": (2, 4, 20), "complete": NEVER},
     "e20": {
         "seed": (0, 0, 0),
         "pools": (("digits",), ("digits",), IMAGE_POOLS),
