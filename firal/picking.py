@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from firal.common import checks
+from firal.common.own_theta import own_theta
 from firal.engine.pool import FeaturePool
 from firal.engine.regression import fit_by_blocks
 from firal.model.fitting import fit
@@ -167,14 +168,15 @@ def pick(
             eta=eta,
             progress=progress,
         )
-    if strategy == "firal":  # with its options, and with all that it knows about its picks
-        result = select(pool, labeled, theta, budget, eta=eta, progress=progress)
-    elif strategy == DEFAULT:
-        result = penalized.select_penalized(
-            pool, labeled, theta, budget, rng, ridge=ridge, progress=progress
-        )
-    else:
-        result = function(pool, labeled, theta, budget, rng)
+    with own_theta():
+        if strategy == "firal":  # with its options, and with all that it knows about its picks
+            result = select(pool, labeled, theta, budget, eta=eta, progress=progress)
+        elif strategy == DEFAULT:
+            result = penalized.select_penalized(
+                pool, labeled, theta, budget, rng, ridge=ridge, progress=progress
+            )
+        else:
+            result = function(pool, labeled, theta, budget, rng)
     rows = checks.rows(getattr(result, "indices", result), len(pool), f"rows of {name}", budget)
     return rows, result if hasattr(result, "indices") else None
 

@@ -28,7 +28,7 @@ LAYERS = (
     {"session"},
     {"firal"},
     {"cli_progress"},
-    {"cli_arguments", "cli_labeling", "skactiveml", "skactiveml_utilities"},
+    {"cli_arguments", "cli_labeling", "skactiveml", "skactiveml_models", "skactiveml_utilities"},
     {"cli_options", "cli_select"},
     {"cli_session"},
     {"cli", "__main__"},

@@ -27,6 +27,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from firal.common import checks
+from firal.common.own_theta import selection_parameters
 from firal.common.rounds import same_columns
 from firal.engine.clusters import cluster_centers, nearest_center
 from firal.model.logistic import softmax
@@ -143,7 +144,7 @@ def select_penalized(
     if theta is None:
         p, p0 = np.full((m, 2), 0.5), np.full((len(labeled), 2), 0.5)
     else:
-        theta = checks.parameters(theta, d)
+        theta = selection_parameters(theta, d)
         p, p0 = softmax(pool, theta), softmax(labeled, theta)
     # 2. Full matrices as long as they are small, else one block per class.
     count = min(len(labeled) + budget, 2 * budget, m)

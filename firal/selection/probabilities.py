@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from firal.common import checks
+from firal.common.own_theta import selection_parameters
 from firal.model.logistic import softmax
 
 
@@ -41,7 +42,7 @@ def class_probabilities(
     if given is None:
         if theta is None:
             raise ValueError("theta must be given, or probabilities in its place, got neither")
-        theta = checks.parameters(theta, pool.shape[1]).astype(np.float64, copy=False)
+        theta = selection_parameters(theta, pool.shape[1]).astype(np.float64, copy=False)
         return softmax(pool, theta), softmax(labeled, theta)
     if theta is not None:
         raise ValueError("theta must be None where probabilities are given, got both")
