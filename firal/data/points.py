@@ -119,7 +119,7 @@ def read_points(
     if dask or (is_long(path, STREAM_FROM) and not (one_hot or impute)):
         if one_hot or impute:
             raise ValueError("one_hot and impute need a table in memory, got one on Dask workers")
-        table = stream_table(path, [*columns, *texts], ignore, dask=dask)
+        table = stream_table(path, [*columns, *texts], ignore, dask, confirmed)
     else:
         table = read_table(path, columns, ignore, header, confirmed, texts, one_hot, impute)
     n, ids = len(table.features), table.found.get(id_column)
