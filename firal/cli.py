@@ -24,7 +24,7 @@ from firal.cli_progress import Ticker, ends_at_once
 from firal.selection.problem import AllPointsTie
 
 # The library's errors begin with the name of an argument; these have an option of the same name.
-ARGUMENTS = ("budget", "dask", "eta", "pca", "ridge", "robust", "strategy")
+ARGUMENTS = ("budget", "dask", "eta", "pca", "probabilities", "ridge", "robust", "strategy")
 # What a TableError asks for, and the options that say it.
 REMEDIES = {
     "header": "--header or --no-header",

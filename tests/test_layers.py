@@ -18,6 +18,7 @@ LAYERS = (
     {"selection"},
     {"strategies"},
     {"streaming"},
+    {"given_probabilities"},
     {"picking"},
     {"pipeline"},
     {"estimate", "learner"},

@@ -15,7 +15,8 @@ import numpy as np
 
 from firal.common.text import as_text
 from firal.data.classes import rename
-from firal.data.labels import check_ids, merge, read_answers
+from firal.data.labels import merge, read_answers
+from firal.data.point_names import check_ids
 from firal.data.streams import is_long, stream_table
 from firal.data.tables import read_table
 from firal.engine.passes import Home

@@ -27,12 +27,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from firal.common import checks
-from firal.common.own_theta import selection_parameters
 from firal.common.rounds import same_columns
 from firal.engine.clusters import cluster_centers, nearest_center
-from firal.model.logistic import softmax
 from firal.selection.end_to_end import select
 from firal.selection.ftrl import Selection
+from firal.selection.probabilities import class_probabilities
 
 RIDGE = 1e-2  # on features of mean square 1
 CLUSTER_SCALE = 3.0  # size of a cluster's indicator, in units of the root mean square of a feature
@@ -76,6 +75,7 @@ def select_penalized(
     *,
     ridge: float = RIDGE,
     clusters: float = CLUSTER_SCALE,
+    probabilities: tuple[ArrayLike, ArrayLike | None] | None = None,
     progress: bool | Callable[[str, int, int], None] | None = None,
     watch: Callable[[int, np.ndarray], None] | None = None,
 ) -> Selection:
@@ -98,6 +98,8 @@ def select_penalized(
         Penalty of the fit, positive.
     clusters : float, default 3.0
         Size of the cluster effects; 0 leaves them out.
+    probabilities : tuple of array_like, optional
+        Class probabilities of any classifier in place of theta, as in ``firal.select``.
     progress : bool or callable, optional
         As in ``firal.select``.
     watch : callable, optional
@@ -141,16 +143,16 @@ def select_penalized(
     if labeled is None or np.size(labeled) == 0:
         labeled = np.empty((0, d))
     labeled = checks.points(labeled, "labeled", d) if len(labeled) else labeled
-    if theta is None:
+    nothing_known = theta is None and probabilities is None
+    if nothing_known:
         p, p0 = np.full((m, 2), 0.5), np.full((len(labeled), 2), 0.5)
     else:
-        theta = selection_parameters(theta, d)
-        p, p0 = softmax(pool, theta), softmax(labeled, theta)
+        p, p0 = class_probabilities(pool, labeled, theta, probabilities)
     # 2. Full matrices as long as they are small, else one block per class.
     count = min(len(labeled) + budget, 2 * budget, m)
     free = p.shape[1] - 1
     structure = "full" if d * free <= LARGEST_FULL else "block-diagonal"
-    if theta is None and clusters and d + count > LARGEST_FIRST:
+    if nothing_known and clusters and d + count > LARGEST_FIRST:
         structure = "block-diagonal"  # the same problem, since all points have one class part
     # 3. Add the indicators of the clusters to the features.
     if clusters and (structure != "full" or (d + count) * free <= LARGEST_SIZE):

@@ -239,7 +239,10 @@ class Session:
         )
         number = 1 + sum(r.number > 0 for r in self.rounds)
         known = len(self.state.training)
-        self._add_round(number, batch.rows, batch.strategy, known, **_details(batch, start))
+        details = _details(batch, start)
+        if changes.get("probabilities") is not None:
+            details["note"] = "class probabilities were given"
+        self._add_round(number, batch.rows, batch.strategy, known, **details)
         return batch
 
     def label(self, row: int, label: Any) -> None:
