@@ -101,6 +101,8 @@ def _with_options(error):
     first = re.match(r"\w*", text).group()
     if first in ARGUMENTS:
         text = f"--{text}"
+    text = text.replace("by Session.create", "by firal init FEATURES")
+    text = re.sub(r"^held_out", "--hold-out", text)
     remedies = [REMEDIES[word] for word in getattr(error, "remedies", ())]
     return f"{text} ({', '.join(remedies)})" if remedies else text
 

@@ -16,7 +16,7 @@ ROW_NAMES = ("row", "index")
 
 
 def check_ids(ids: Sequence[str | None], id_name: str) -> None:
-    """Raise ValueError if two points have the same id.
+    """Raise ValueError if two points have the same id, or one has none.
 
     Parameters
     ----------
@@ -26,6 +26,12 @@ def check_ids(ids: Sequence[str | None], id_name: str) -> None:
         Name of their column, for the message.
     """
     place = {name: row for row, name in enumerate(ids)}
+    if None in place:
+        raise ValueError(
+            f"the column {id_name!r} must hold an id for every point, got a blank in row "
+            f"{ids.index(None)}, and {ids.count(None)} in all: fill it in, or leave the column out "
+            "and use rows"
+        )
     if len(place) < len(ids):
         twice = next(name for row, name in enumerate(ids) if place[name] != row)
         raise ValueError(f"the column {id_name!r} must hold distinct ids, got {twice!r} twice")
