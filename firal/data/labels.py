@@ -37,6 +37,7 @@ from firal.data.cells import (
 )
 from firal.data.entries import entries_of_text, one_per_point
 from firal.data.files import read_npy
+from firal.data.output import with_formula
 from firal.data.point_names import ROW_NAMES, named_columns, row_numbers, rows_of_columns
 
 BATCH_NAME = "rank"  # the column that only a batch has
@@ -159,7 +160,7 @@ def read_answers(
             f"{n} points, got the columns {listed(names)}"
         )
     rows = rows_of_columns(cells, columns, n, ids, id_name, path)
-    labels = [as_text(cell) for cell in columns["label"]]
+    labels = [with_formula(as_text(cell)) for cell in columns["label"]]
     answers = merge({row: label} for row, label in zip(rows, labels, strict=True) if label)
     pending = []
     if any(name.lower() == BATCH_NAME for name in names):

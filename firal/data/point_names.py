@@ -11,6 +11,7 @@ from pathlib import Path
 
 from firal.common.text import as_text
 from firal.data.cells import Cells, listed, refuse_line_breaks
+from firal.data.output import with_formula
 
 ROW_NAMES = ("row", "index")
 
@@ -166,6 +167,7 @@ def _rows_of_ids(cells, ids, id_name, path, location):
     check_ids(ids, id_name)
     place = {name: row for row, name in enumerate(ids)}
     names = [as_text(cell) for cell in cells]
+    names = [name if name in place else with_formula(name) for name in names]
     for k, name in enumerate(names):
         if name not in place:
             rows = all(name is not None and name.isdecimal() for name in names)
