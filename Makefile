@@ -12,7 +12,7 @@ BUILD    = $(VENV)/bin/jupyter-book build $(STAGE) -W -n --keep-going
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
 .DEFAULT_GOAL := help
-.PHONY: help install book html test lint smoke paper reproduce restamp bench data pdf clean
+.PHONY: help install book html test nightly lint smoke paper reproduce restamp bench data pdf clean
 
 help:  ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -57,6 +57,9 @@ smoke: install  ## run all notebooks at profile smoke, into _build/smoke
 test: lint smoke html  ## style, smoke runs, book build, unit and property tests, nbval
 	@$(ONE_THREAD) $(VENV)/bin/pytest -n 2 --dist loadfile \
 	  --nbval-lax --nbval-current-env tests notebooks
+
+nightly: install  ## fuzz the readers, next_batch and sessions: ten thousand cases each
+	@$(ONE_THREAD) FIRAL_FUZZ=10000 $(VENV)/bin/pytest -q tests/test_fuzz.py
 
 paper: install  ## run all notebooks at the size of the paper, into _build/paper
 	@$(TOOLS)/run_notebooks.py --nb $(NB) --profile paper --out _build/paper/notebooks

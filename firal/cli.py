@@ -24,7 +24,7 @@ from firal.cli_progress import Ticker, ends_at_once
 from firal.selection.ties import AllPointsTie
 
 # The library's errors begin with the name of an argument; these have an option of the same name.
-ARGUMENTS = ("budget", "dask", "eta", "pca", "ridge", "robust", "strategy")
+ARGUMENTS = ("budget", "dask", "eta", "pca", "probabilities", "ridge", "robust", "strategy")
 # What a TableError asks for, and the options that say it.
 REMEDIES = {
     "header": "--header or --no-header",
@@ -101,6 +101,8 @@ def _with_options(error):
     first = re.match(r"\w*", text).group()
     if first in ARGUMENTS:
         text = f"--{text}"
+    text = text.replace("by Session.create", "by firal init FEATURES")
+    text = re.sub(r"^held_out", "--hold-out", text)
     remedies = [REMEDIES[word] for word in getattr(error, "remedies", ())]
     return f"{text} ({', '.join(remedies)})" if remedies else text
 

@@ -109,6 +109,23 @@ def add_model(parser: argparse.ArgumentParser) -> None:
     add("--pca", type=integer(1), metavar="D", help="keep D principal components of the features")
 
 
+def add_probabilities(add: Callable) -> None:
+    """Add the option of class probabilities.
+
+    Parameters
+    ----------
+    add : callable
+        ``add_argument`` of a parser or a group.
+    """
+    add(
+        "--probabilities",
+        type=Path,
+        metavar="FILE",
+        help="class probabilities of all points from your own classifier, one row per point and "
+        "one column per class: no model is fitted then",
+    )
+
+
 def add_output(parser: argparse.ArgumentParser) -> None:
     """Add the options about what is said on stderr.
 

@@ -10,6 +10,7 @@ from firal.cli_arguments import (
     add_classes,
     add_model,
     add_output,
+    add_probabilities,
     add_reading,
     integer,
     output,
@@ -99,6 +100,7 @@ def _add_select(commands, layout):
         "a .npy or .parquet file, under the same name",
     )
     add_model(select)
+    add_probabilities(add)
     out = select.add_argument_group("output")
     out.add_argument(
         "--output", type=output, metavar="FILE", help=f"{' '.join(WRITTEN)}; default or -: stdout"
@@ -126,6 +128,7 @@ def _add_session(commands, layout):
     add_model(init)
     pick = commands.add_parser("next", help="pick the next points of a session")
     pick.add_argument("budget", type=integer(1), metavar="N", help="points to pick")
+    add_probabilities(pick.add_argument)
     label = commands.add_parser(
         "label", help="label the picked points: in the terminal, or from files"
     )

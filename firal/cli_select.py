@@ -10,6 +10,7 @@ import json
 import logging
 import sys
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 from tempfile import TemporaryFile
 from typing import Any
@@ -23,6 +24,7 @@ from firal.data.columns import listed_features
 from firal.data.labels import read_rows
 from firal.data.output import check_suffix, replace_file, table_bytes
 from firal.data.points import Points, read_points, telling
+from firal.data.probabilities import read_probabilities
 from firal.data.streams import dask_client
 from firal.engine.passes import Home
 from firal.estimate import (
@@ -68,7 +70,8 @@ def _select(options, ticker):
     for path in options.exclude:
         excluded += read_rows(path, n, points.ids, options.id_column, options.header)
     pending = [row for row in points.pending if row not in set(excluded)]
-    announce(points, options, pending, excluded)
+    P = probabilities(options, points, options.id_column, points.labels.values(), options.header)
+    announce(points, options, pending, excluded, P)
     ticker("fitting the model")
     batch = firal.next_batch(
         points.features,
@@ -77,6 +80,7 @@ def _select(options, ticker):
         **model_options(options),
         exclude=excluded,
         pending=pending,
+        probabilities=P,
         rng=options.seed,
         progress=ticker,
     )
@@ -109,6 +113,39 @@ def reading(options: argparse.Namespace) -> dict[str, Any]:
     }
 
 
+def probabilities(
+    options: argparse.Namespace,
+    points: Points,
+    id_column: str | None,
+    labels: Iterable[str],
+    header: bool | None = None,
+) -> np.ndarray | None:
+    """Read the class probabilities that the options name.
+
+    Parameters
+    ----------
+    options : argparse.Namespace
+        Of the command.
+    points : Points
+        The pool.
+    id_column : str, optional
+        Name of the column of ids.
+    labels : iterable of str
+        Labels so far.
+    header : bool, optional
+        Whether texts begin with a header.
+
+    Returns
+    -------
+    np.ndarray of shape (n, c), or None
+        None if the option is not there.
+    """
+    if options.probabilities is None:
+        return None
+    n, classes = len(points.features), sorted(set(labels))
+    return read_probabilities(options.probabilities, n, points.ids, id_column, header, classes)
+
+
 def model_options(options: argparse.Namespace) -> dict[str, Any]:
     """Arguments of ``next_batch`` that the options stand for.
 
@@ -127,7 +164,11 @@ def model_options(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def announce(
-    points: Points, options: argparse.Namespace, pending: list[int], excluded: list[int]
+    points: Points,
+    options: argparse.Namespace,
+    pending: list[int],
+    excluded: list[int],
+    P: np.ndarray | None = None,
 ) -> None:
     """Say what will happen and what it takes; refuse what is impossible.
 
@@ -139,6 +180,8 @@ def announce(
         Of the command.
     pending, excluded : list of int
         Rows that are not to be picked.
+    P : np.ndarray of shape (n, c), optional
+        Class probabilities in place of a model.
 
     Raises
     ------
@@ -163,6 +206,10 @@ def announce(
         parts.append(f"{len(pending)} pending")
     if excluded:
         parts.append(f"{len(set(excluded))} left out")
+    n_classes = len(classes)
+    if P is not None:
+        n_classes = max(n_classes, P.shape[1])
+        parts.append(f"no fit: probabilities of {P.shape[1]} classes from {options.probabilities}")
 
     if isinstance(X, Home):  # memory is bounded, and the time is that of a few readings
         log.info("; ".join([*parts, f"read block by block from {X.kind}"]))
@@ -172,7 +219,7 @@ def announce(
         features = (d if pca is None else pca) + options.intercept
         m = max(n - len(out), 1)
         return estimate(
-            m, features, len(classes), len(points.labels), options.budget, options.strategy
+            m, features, n_classes, len(points.labels), options.budget, options.strategy
         )
 
     plan, rate, memory = plan_for(options.pca), machine_rate(), total_memory()
@@ -186,7 +233,7 @@ def announce(
         raise ValueError(f"{options.strategy} is not possible here: {reason}; {remedy}")
     how = {
         "full": f", full matrices of order {plan.order}",
-        "block-diagonal": f", {max(len(classes), 2)} blocks of order {plan.order}",
+        "block-diagonal": f", {n_classes} blocks of order {plan.order}",
         "wide": f", {plan.order} columns without a matrix",
         "none": "",
     }[plan.structure]
@@ -298,7 +345,8 @@ def _check_existing_output(path, sources, overwrite):
 
 
 def _sources(options):
-    paths = (options.features, *options.labeled, *options.exclude)
+    paths = [options.features, *options.labeled, *options.exclude]
+    paths += [] if options.probabilities is None else [options.probabilities]
     return [path for path in paths if path.exists()]
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from firal.cli_labeling import label_in_terminal
 from firal.cli_progress import Ticker
-from firal.cli_select import announce, check_output, model_options, reading
+from firal.cli_select import announce, check_output, model_options, probabilities, reading
 from firal.data.classes import rename, table_of_classes
 from firal.data.columns import listed_features
 from firal.data.labels import merge, read_answers
@@ -78,11 +78,14 @@ def pick(options: argparse.Namespace, ticker: Ticker) -> None:
     points = session.points._replace(labels=session.state.training)
     planned = argparse.Namespace(**{**_DEFAULTS, **session.settings["model"]})
     planned.budget = options.budget
-    announce(points, planned, pending, sorted(held_out | session.skipped))
+    id_column = session.settings["reading"].get("id_column")
+    P = probabilities(options, points, id_column, session.labels.values())
+    planned.probabilities = options.probabilities
+    announce(points, planned, pending, sorted(held_out | session.skipped), P)
     if pending:
         log.info(f"{len(pending)} points of earlier rounds still wait for a label")
     ticker("fitting the model")
-    session.next(options.budget, progress=ticker)
+    session.next(options.budget, probabilities=P, progress=ticker)
     for batch in session.rounds:  # also one whose file was lost
         path = _write_batch(session, batch)
     sys.stdout.buffer.write(path.read_bytes())

@@ -16,8 +16,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from firal.common import checks
+from firal.common.own_theta import own_theta
 from firal.engine.pool import FeaturePool
 from firal.engine.regression import fit_by_blocks
+from firal.given_probabilities import pick_by_probabilities
 from firal.model.fitting import fit
 from firal.model.newton_system import MEDIUM_SYSTEM
 from firal.selection import penalized
@@ -62,6 +64,7 @@ def fit_and_pick(
     ridge: float | None = None,
     eta: float | str | None = None,
     rng: np.random.Generator | None = None,
+    probabilities: tuple[np.ndarray, np.ndarray] | None = None,
     progress: bool | Callable | None = None,
 ) -> Picks:
     """Fit the model to the labeled points and let a strategy pick among the others.
@@ -79,6 +82,8 @@ def fit_and_pick(
         Number of classes of the model.
     budget, strategy, ridge, eta, rng, progress
         As in :func:`firal.next_batch`; Random and K-means need a generator.
+    probabilities : tuple of np.ndarray, optional
+        Class probabilities of the pool (m, c) and of the rows of ``labeled``, in place of a fit.
 
     Returns
     -------
@@ -92,6 +97,13 @@ def fit_and_pick(
     """
     name = named(strategy)[0]
     theta = note = None
+    if probabilities is not None:
+        options = dict(ridge=ridge, eta=eta, progress=progress)
+        result = pick_by_probabilities(
+            pool, labeled, probabilities, budget, strategy, rng, **options
+        )
+        rows, selection = _checked(result, len(pool), name, budget)
+        return Picks(rows, name, None, selection, None)
     reason = why_no_model(codes)
     if ridge is None:
         ridge = penalized.RIDGE if strategy == DEFAULT else RIDGE
@@ -167,15 +179,21 @@ def pick(
             eta=eta,
             progress=progress,
         )
-    if strategy == "firal":  # with its options, and with all that it knows about its picks
-        result = select(pool, labeled, theta, budget, eta=eta, progress=progress)
-    elif strategy == DEFAULT:
-        result = penalized.select_penalized(
-            pool, labeled, theta, budget, rng, ridge=ridge, progress=progress
-        )
-    else:
-        result = function(pool, labeled, theta, budget, rng)
-    rows = checks.rows(getattr(result, "indices", result), len(pool), f"rows of {name}", budget)
+    with own_theta():
+        if strategy == "firal":  # with its options, and with all that it knows about its picks
+            result = select(pool, labeled, theta, budget, eta=eta, progress=progress)
+        elif strategy == DEFAULT:
+            result = penalized.select_penalized(
+                pool, labeled, theta, budget, rng, ridge=ridge, progress=progress
+            )
+        else:
+            result = function(pool, labeled, theta, budget, rng)
+    return _checked(result, len(pool), name, budget)
+
+
+def _checked(result, m, name, budget):
+    """Rows, and what the strategy returned if that was more than rows."""
+    rows = checks.rows(getattr(result, "indices", result), m, f"rows of {name}", budget)
     return rows, result if hasattr(result, "indices") else None
 
 

@@ -31,6 +31,7 @@ from firal.engine.moments import streamed_feature_map
 from firal.engine.passes import Home
 from firal.engine.pool import FeaturePool
 from firal.engine.scaling import feature_map
+from firal.given_probabilities import table_probabilities
 from firal.picking import DEFAULT, RIDGE, Picks, fit_and_pick, pick, why_no_model
 from firal.selection.ftrl import Selection
 from firal.selection.penalized import is_wide
@@ -98,6 +99,7 @@ def next_batch(
     eta: float | str | None = None,
     exclude: ArrayLike | None = None,
     pending: ArrayLike | None = None,
+    probabilities: ArrayLike | None = None,
     rng: np.random.Generator | int = 0,
     progress: bool | Callable | None = None,
 ) -> Batch:
@@ -131,6 +133,9 @@ def next_batch(
     pending : array_like of int, optional
         Rows that were picked before and have no label yet. They are not picked again, and the
         design takes them for labeled.
+    probabilities : array_like of shape (n, c), optional
+        Class probabilities of all points from any classifier. Then no model is fitted, and the
+        labels only say which points are known. Not for Random, K-means and functions.
     rng : numpy.random.Generator or int, default 0
         Of Random, and of the clusters of K-means and "firal-ridge". An integer is a seed, and the
         generator is ``round_generator`` of it: the answer repeats, and the next round differs.
@@ -183,6 +188,9 @@ def next_batch(
     else:
         log.debug(size)
 
+    if probabilities is not None:
+        P = table_probabilities(probabilities, n, len(classes), strategy, streamed)
+
     # 2. Columns to features.
     options = dict(
         standardize=standardize,
@@ -204,6 +212,9 @@ def next_batch(
         pool, labeled = features[free], features[np.concatenate([known, waiting])]
         rows_of = free.__getitem__
         del features  # as large as the pool
+    given = None
+    if probabilities is not None:
+        given = P[free], P[np.concatenate([known, waiting])]
 
     # 3. Fit the model, and let the strategy pick.
     picks = fit_and_pick(
@@ -216,6 +227,7 @@ def next_batch(
         ridge=ridge,
         eta=eta,
         rng=rng if hasattr(rng, "random") else round_generator(rng, known.size),
+        probabilities=given,
         progress=progress,
     )
     return Batch(

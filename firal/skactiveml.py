@@ -34,32 +34,27 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from copy import deepcopy
 from numbers import Integral
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import clone
-from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import Pipeline
-from sklearn.utils.validation import check_is_fitted
 
 from firal.common import checks
+from firal.common.own_theta import own_theta
 from firal.common.rounds import round_generator, same_columns
 from firal.engine.scaling import feature_map
 from firal.model.fitting import fit
-from firal.model.from_sklearn import theta_from_sklearn
 from firal.pipeline import RIDGE, why_no_model
 from firal.selection import penalized
 from firal.selection.bait import bait
 from firal.selection.end_to_end import select
 from firal.selection.ftrl import sparsify
+from firal.skactiveml_models import features_and_theta, is_logistic_regression
 from firal.skactiveml_utilities import cold_start, largest_at_pick, watched
 
 try:
     from skactiveml.base import SingleAnnotatorPoolQueryStrategy, SkactivemlClassifier
-    from skactiveml.classifier import SklearnClassifier
     from skactiveml.utils import (
         MISSING_LABEL,
         ExtLabelEncoder,
@@ -157,7 +152,8 @@ class _InformationStrategy(SingleAnnotatorPoolQueryStrategy):
                 Z = feature_map(table, robust=True).apply(pool)
                 picks, worth = cold_start(Z, batch_size, self._generator(y))
             else:
-                picks, worth = self._pick(model, pool, batch_size, return_utilities, y)
+                with own_theta():
+                    picks, worth = self._pick(model, pool, batch_size, return_utilities, y)
         if not return_utilities:
             return rows[picks]
         utilities = np.full((batch_size, width), np.nan)
@@ -177,8 +173,9 @@ class _InformationStrategy(SingleAnnotatorPoolQueryStrategy):
         codes, n_classes = _codes(y, known, clf, self.missing_label_)
         reason = why_no_model(codes)
         found = None
-        if _has_logistic_regression(clf) and (reason is None or not fit_clf):
-            found = _their_model(X, y, clf, fit_clf)
+        wrapped = getattr(clf, "estimator", None)  # of a SklearnClassifier
+        if is_logistic_regression(wrapped) and (reason is None or not fit_clf):
+            found = features_and_theta(X, y, clf, fit_clf)
         if found is None and reason is not None and not self._needs_no_labels:
             warnings.warn(f"{reason}, so there is no model: K-means picks this batch", stacklevel=3)
             return None
@@ -327,33 +324,3 @@ def _codes(y, known, clf, missing_label):
     encoder = ExtLabelEncoder(classes=clf.classes, missing_label=missing_label)
     codes = encoder.fit_transform(y)[known]
     return codes, len(encoder.classes_)
-
-
-def _their_model(X, y, clf, fit_clf):
-    """(function from samples to features, theta) of ``clf``, or None if it cannot be fitted.
-
-    The features are what the last step of a pipeline sees, and a 1 if it has an intercept.
-    """
-    # a copy even without a fit: asking whether it is fitted may change it
-    clf = clone(clf).fit(X, y) if fit_clf else deepcopy(clf)
-    check_is_fitted(clf)
-    if not clf.is_fitted_:  # scikit-activeml has warned, and fits nothing
-        return None
-    steps, model = [], clf.estimator_
-    if isinstance(model, Pipeline):
-        steps, model = model[:-1], model[-1]
-    theta = theta_from_sklearn(model)
-
-    def features(samples):
-        Z = np.asarray(steps.transform(samples), dtype=np.float64) if len(steps) else samples
-        return np.column_stack([Z, np.ones((len(Z), theta.shape[1] - Z.shape[1]))])
-
-    return features, theta
-
-
-def _has_logistic_regression(clf):
-    """Is it a wrapper of a LogisticRegression, or of a pipeline that ends in one?"""
-    if not isinstance(clf, SklearnClassifier):
-        return False
-    model = clf.estimator[-1] if isinstance(clf.estimator, Pipeline) else clf.estimator
-    return isinstance(model, LogisticRegression)

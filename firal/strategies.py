@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike
 from scipy.special import entr
 
 from firal.common import checks
+from firal.common.own_theta import selection_parameters
 from firal.engine.clusters import cluster_centers, nearest_distinct
 from firal.model.logistic import softmax
 from firal.selection.bait import bait
@@ -337,4 +338,4 @@ def _pool(pool, budget):
 
 def _predictions(pool, theta, budget):
     pool, budget = _pool(pool, budget)
-    return softmax(pool, checks.parameters(theta, pool.shape[1])), budget
+    return softmax(pool, selection_parameters(theta, pool.shape[1])), budget

@@ -95,8 +95,8 @@ def pick_streamed(
         elif strategy == "kmeans":
             centers = cluster_centers(pool.sample(SAMPLE, rng), budget, rng)
             result = nearest_points(pool, centers, partial(report, "kmeans"))
-        elif strategy in SCORES:
-            score = partial(SCORES[strategy], theta)
+        elif strategy in PROBABILITY_SCORES:
+            score = partial(_score, PROBABILITY_SCORES[strategy], theta)
             result = largest_points(pool, score, budget, partial(report, strategy))
         elif strategy == "firal-ridge":
             result = _penalized(pool, labeled, theta, budget, rng, ridge, report)
@@ -149,16 +149,20 @@ def _penalized(pool, labeled, theta, budget, rng, ridge, report):
     )
 
 
-def _entropy(theta, features):
-    return entr(softmax(features, theta)).sum(axis=1)
+def _score(of_probabilities, theta, features):
+    return of_probabilities(softmax(features, theta))
 
 
-def _uncertainty(theta, features):
-    return -softmax(features, theta).max(axis=1)
+def _entropy(p):
+    return entr(p).sum(axis=1)
 
 
-#: Scores of which the largest are picked, by the name of the strategy.
-SCORES = {"entropy": _entropy, "var-ratios": _uncertainty}
+def _uncertainty(p):
+    return -p.max(axis=1)
+
+
+#: Scores of which the largest are picked, by the name of the strategy: from class probabilities.
+PROBABILITY_SCORES = {"entropy": _entropy, "var-ratios": _uncertainty}
 
 
 def largest_points(

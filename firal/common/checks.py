@@ -1,18 +1,32 @@
 """Checks of what a user passes in: one ValueError that names what came and what was expected.
 
 Public functions call these once; everything below them trusts its input. A checked array comes
-back as float64, or as float32 when it was given as float32. Every check raises ValueError.
+back as float64, or as float32 when it was given as float32. Every check raises ValueError. Arrays
+are checked here, single values in :mod:`firal.common.values`; both are called ``checks.name``.
 """
 
 from __future__ import annotations
-
-from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from firal.common.arrays import first_not_finite, real_array
+from firal.common.values import boolean, function, generator, integer, number
+
+__all__ = [
+    "boolean",
+    "floats",
+    "function",
+    "generator",
+    "integer",
+    "labels",
+    "number",
+    "parameters",
+    "points",
+    "rows",
+    "symmetric",
+    "weights",
+]
 
 # squares and sums of squares of features must not overflow
 LARGEST = {np.dtype(np.float64): 1e50, np.dtype(np.float32): 1e15}
@@ -89,31 +103,13 @@ def parameters(theta: ArrayLike, d: int, name: str = "theta") -> np.ndarray:
     np.ndarray of shape (c-1, d)
         The parameters.
     """
-    layer = type(theta).__module__.startswith("torch.nn") and "Parameter" in type(theta).__name__
     theta = floats(theta, name)
     if theta.ndim != 2 or theta.shape[0] < 1 or theta.shape[1] != d:
         raise ValueError(
             f"{name} must have shape (c-1, d) with c >= 2 classes and d = {d} as in the points, "
             f"got shape {theta.shape}"
         )
-    if layer or _has_a_row_per_class(theta):
-        why = "is the weight of a layer" if layer else "sums to zero over its rows"
-        raise ValueError(
-            f"{name} must have c-1 rows, one per class but the last, got {len(theta)} rows, and "
-            f"it {why}, so it seems to have a row for every class: pass theta[:-1] - theta[-1], or "
-            "theta_from_sklearn(model)"
-        )
     return theta
-
-
-def _has_a_row_per_class(theta):
-    """Whether parameters are those of a symmetric softmax: c rows whose sum is zero.
-
-    A penalty or a gradient method makes the rows of scikit-learn's ``coef_`` sum to zero. Read as
-    c-1 rows they would describe one class more than there is.
-    """
-    total, size = np.abs(theta.sum(axis=0)).max(), np.abs(theta).max()
-    return len(theta) >= 3 and size > 0 and total <= 1e-6 * size
 
 
 def labels(y: ArrayLike, n: int, n_classes: int | None = None, name: str = "y") -> np.ndarray:
@@ -234,128 +230,3 @@ def symmetric(M: ArrayLike, name: str, size: int | None = None) -> np.ndarray:
             f"(largest entry {largest:.3g})"
         )
     return M
-
-
-def integer(value: Any, name: str, low: int, high: int | None = None) -> int:
-    """Check an integer; a whole float is not accepted, because it is usually a mistake.
-
-    Parameters
-    ----------
-    value : object
-        What the user passed.
-    name : str
-        What the error calls it.
-    low : int
-        Smallest value.
-    high : int, optional
-        Largest value.
-
-    Returns
-    -------
-    int
-        The integer.
-    """
-    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    if not whole or value < low or (high is not None and value > high):
-        wanted = f"an integer >= {low}" if high is None else f"an integer in {low}..{high}"
-        raise ValueError(f"{name} must be {wanted}, got {value!r}")
-    return int(value)
-
-
-def number(
-    value: Any, name: str, low: float | None = None, high: float | None = None, strict: bool = True
-) -> float:
-    """Check a finite real number.
-
-    Parameters
-    ----------
-    value : object
-        What the user passed.
-    name : str
-        What the error calls it.
-    low : float, optional
-        Lower limit.
-    high : float, optional
-        Upper limit.
-    strict : bool
-        Whether the limits themselves are excluded.
-
-    Returns
-    -------
-    float
-        The number.
-    """
-    try:
-        # float("5") and float(True) are numbers, but a caller who passes these means something else
-        out = np.nan if isinstance(value, str | bytes | bool | np.bool_) else float(value)
-    except (TypeError, ValueError):
-        out = np.nan
-    too_low = low is not None and (out < low or (strict and out == low))
-    too_high = high is not None and (out > high or (strict and out == high))
-    if not np.isfinite(out) or too_low or too_high:
-        above, below = (">", "<") if strict else (">=", "<=")
-        limits = [f"{above} {low:g}"] if low is not None else []
-        limits += [f"{below} {high:g}"] if high is not None else []
-        wanted = " ".join(["a finite number", " and ".join(limits)]).strip()
-        raise ValueError(f"{name} must be {wanted}, got {value!r}")
-    return out
-
-
-def boolean(value: Any, name: str) -> bool:
-    """Check for True or False; other values would count as one of them silently.
-
-    Parameters
-    ----------
-    value : object
-        What the user passed.
-    name : str
-        What the error calls it.
-
-    Returns
-    -------
-    bool
-        The value.
-    """
-    if not isinstance(value, bool | np.bool_):
-        raise ValueError(f"{name} must be True or False, got {value!r}")
-    return bool(value)
-
-
-def function(value: Any, name: str) -> Callable | None:
-    """Check for None or something that can be called.
-
-    Parameters
-    ----------
-    value : object
-        What the user passed.
-    name : str
-        What the error calls it.
-
-    Returns
-    -------
-    callable or None
-        The value.
-    """
-    if value is not None and not callable(value):
-        raise ValueError(f"{name} must be None or a function, got {value!r}")
-    return value
-
-
-def generator(rng: Any) -> np.random.Generator:
-    """Check for a numpy.random.Generator: there is no hidden global state.
-
-    Parameters
-    ----------
-    rng : object
-        What the user passed.
-
-    Returns
-    -------
-    np.random.Generator
-        The generator.
-    """
-    if not isinstance(rng, np.random.Generator):
-        raise ValueError(
-            f"rng must be a numpy.random.Generator such as numpy.random.default_rng(0), got {rng!r}"
-        )
-    return rng

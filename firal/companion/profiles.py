@@ -34,6 +34,7 @@ INPUTS = {
     "e21": ("notebooks/data/e21_many_classes.npz",),
     "t16": ("benchmarks/cost.csv",),
     "u03": ("benchmarks/homes.csv",),
+    "u04": ("notebooks/data/u04_stopping.csv",),
 }
 
 IMAGE_POOLS = tuple("digits mnist60k cifar10 mnist cifar10-supervised imagenet50 cifar100".split())
@@ -300,11 +301,8 @@ SIZES = {
         "n_runs": (20, 400, 2000),
         "n_trials": (2, 20, 100),
     },
-    "u01": {
-        "seed": (0, 0, 0),
-        "trials": (3, 20, 100),
-        "rounds": (2, 4, 6),
-    },
+    "u01": {"seed": (0, 0, 0), "trials": (3, 20, 100), "rounds": (2, 4, 6)},
+    "u04": {"checked": (1, 2, 10), "complete": (False, False, False)},
     "u03": {
         "seed": (0, 0, 0),
         "points": (3000, 20_000, 1_000_000),

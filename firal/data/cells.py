@@ -186,10 +186,13 @@ def read_cells(path: Path, header: bool | None = None) -> Cells:
     cells = Cells(names, [], has_header, places, {})
     for row, line in enumerate(lines):
         if len(line) != width:
+            remedy = "a cell that holds the separator must stand in quotes"
+            if first[0].startswith("#"):
+                remedy = f"its first line is perhaps a comment, {first[0]!r:.40}: remove it"
             raise ValueError(
                 f"{path.name} must have {width} cells in every line, as in its first, got "
-                f"{len(line)} in {cells.place(row)}: {separator.join(map(str, line))!r:.60}; a "
-                "cell that holds the separator must stand in quotes"
+                f"{len(line)} in {cells.place(row)}: {separator.join(map(str, line))!r:.60}; "
+                f"{remedy}"
             )
         if starts is not None:
             _note_line_breaks(cells, line, row, separator, path)

@@ -2,12 +2,14 @@
 
 Every different label is a class, so a `?` or a slip of the keyboard becomes one without a word.
 Such labels are refused until the caller maps them, says that they mean no label, or confirms them.
-Three kinds are found:
+Four kinds are found:
 
 - **marks** such as `?`, `N/A`, `skip`, and -1 among labels that are counted from 0;
-- **twins by case**: names that differ in case, spaces, hyphens or underscores only;
+- **twins by case**: names that differ in case, spaces, hyphens or underscores only, or in how a
+  letter with an accent is stored;
 - **twins by spelling**: two words of five letters or more, one letter apart, one of them rare. A
-  difference in a digit or in a word of one or two letters is a numbering, not a slip.
+  difference in a digit or in a word of one or two letters is a numbering, not a slip;
+- **measurements**: ten or more different numbers with fractions.
 
 Classes with a single label are shown, not refused: at the beginning most classes have one.
 """
@@ -15,6 +17,7 @@ Classes with a single label are shown, not refused: at the beginning most classe
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from itertools import combinations
@@ -29,6 +32,7 @@ MARKS = (
 )
 RARE = 5  # a slip has at most one label in this many of the other name
 MOST = 5  # doubts that a message shows
+FRACTIONS = 10  # so many different ones are measurements
 
 
 def rename(labels: Mapping[int, str], names: Mapping[str, str | None]) -> dict[int, str]:
@@ -87,17 +91,19 @@ def doubts(counts: Mapping[str, int], confirmed: Iterable[str] = ()) -> list[str
         if name not in confirmed and (name.lower() in MARKS or minus):
             plural = "label" if counts[name] == 1 else "labels"
             found.append(f"{name!r} ({counts[name]} {plural}) looks like no label")
+    fractions = [n for n in names if n not in confirmed and is_number(n) and not _is_whole(n)]
+    if len(fractions) >= FRACTIONS:
+        found.append(
+            f"{len(fractions)} labels such as {fractions[1]!r} are numbers with fractions, "
+            "measurements and no classes"
+        )
     for a, b in combinations(names, 2):
         if {a, b} <= confirmed or is_number(a) or is_number(b):
             continue
         often, rare = sorted((a, b), key=lambda name: -counts[name])
         both = f"{often!r} ({counts[often]}) and {rare!r} ({counts[rare]})"
         if _plain(a) == _plain(b):
-            found.append(
-                f"{both} differ by case only"
-                if a.lower() == b.lower()
-                else f"{both} differ by spaces or hyphens only"
-            )
+            found.append(f"{both} {_difference(a, b)}")
         elif rare not in confirmed and RARE * counts[rare] <= counts[often] and _one_slip(a, b):
             found.append(f"{both} differ by one letter")
     return found
@@ -154,7 +160,20 @@ def table_of_classes(labels: Mapping[int, str], most: int = 12) -> str:
 
 
 def _plain(name):
-    return re.sub(r"[\s_-]+", "", name).casefold()
+    return re.sub(r"[\s_-]+", "", unicodedata.normalize("NFKC", name)).casefold()
+
+
+def _difference(a, b):
+    """How two names differ that are the same in plain letters."""
+    if unicodedata.normalize("NFKC", a) == unicodedata.normalize("NFKC", b):
+        return "look alike, but are stored as different characters"
+    if a.lower() == b.lower():
+        return "differ by case only"
+    return "differ by spaces or hyphens only"
+
+
+def _is_whole(name):
+    return float(name).is_integer()
 
 
 def _one_slip(a, b):

@@ -223,7 +223,7 @@ def _reason(cells, name, row):
     if re.fullmatch(r"-?\d{1,3}(,\d{3})+(\.\d+)?", text):
         return f"{shown}, a comma within a number: write it without"
     kinds = {str(other) for other in column}
-    few = f", one of {len(kinds)} different values" if len(kinds) < len(column) else ""
+    few = f", one of {len(kinds)} different values" if 1 < len(kinds) < len(column) else ""
     return f"{shown}{few}"
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from firal.common.text import as_text
 
 MOST_CATEGORIES = 100
+SHORTEST = 5  # in fewer rows all values may differ by chance
 MISSING = {"", "na", "n/a", "#n/a", "null", "none", "nan", "-", "?"}
 
 
@@ -54,7 +55,7 @@ def indicators(name: str, column: Sequence) -> tuple[list[str], np.ndarray]:
     Raises
     ------
     ValueError
-        If there are more than ``MOST_CATEGORIES`` categories.
+        If there are more than ``MOST_CATEGORIES`` categories, or every row has its own.
 
     Examples
     --------
@@ -68,6 +69,12 @@ def indicators(name: str, column: Sequence) -> tuple[list[str], np.ndarray]:
         raise ValueError(
             f"the column {name!r} must have 1..{MOST_CATEGORIES} categories to become columns of "
             f"zeros and ones, got {len(categories)}: ignore it, or group them"
+        )
+    if len(categories) == len(texts) >= SHORTEST:
+        raise ValueError(
+            f"the column {name!r} must have categories that several points share to become columns "
+            f"of zeros and ones, got {len(texts)} different values in {len(texts)} rows: it is "
+            "perhaps an id, or a text; ignore it"
         )
     values = np.array([[text == category for category in categories] for text in texts])
     return [f"{name}={category}" for category in categories], values.astype(np.float64)

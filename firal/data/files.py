@@ -14,6 +14,8 @@ from pathlib import Path
 
 import numpy as np
 
+from firal.data.unpacking import refuse_false_headers, refuse_large_archive
+
 MANIFEST = "SHA256SUMS"
 
 
@@ -72,7 +74,9 @@ def read_npz(path: Path, required: Sequence[str] = ()) -> dict[str, np.ndarray]:
         If the file is absent or damaged, holds Python objects, or lacks a required array.
     """
     try:
-        with zipfile.ZipFile(path), np.load(path, allow_pickle=False) as file:
+        refuse_large_archive(path)
+        refuse_false_headers(path)
+        with np.load(path, allow_pickle=False) as file:
             arrays = {key: file[key] for key in file.files}
     except (zipfile.BadZipFile, ValueError, EOFError, OSError) as error:
         raise ValueError(

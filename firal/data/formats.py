@@ -12,6 +12,8 @@ import zipfile
 from importlib.util import find_spec
 from pathlib import Path
 
+from firal.data.unpacking import refuse_large_archive, refuse_large_text
+
 
 def text_lines(path: Path) -> tuple[list[list], list[int], str]:
     """Split a text into lines and cells.
@@ -37,7 +39,10 @@ def text_lines(path: Path) -> tuple[list[list], list[int], str]:
     """
     lines, starts, reader = [], [], None
     try:
-        opened = gzip.open if path.suffix.lower() == ".gz" else open
+        packed = path.suffix.lower() == ".gz"
+        if packed:
+            refuse_large_text(path)
+        opened = gzip.open if packed else open
         with opened(path, mode="rt", newline="", encoding="utf-8-sig") as file:
             start = file.readline()
             file.seek(0)
@@ -104,6 +109,7 @@ def sheet_rows(path: Path) -> list[list]:
     from openpyxl.utils.exceptions import InvalidFileException
 
     try:
+        refuse_large_archive(path)
         book = openpyxl.load_workbook(path, read_only=True, data_only=True)
         rows = [list(row) for row in book.worksheets[0].iter_rows(values_only=True)]
     except (

@@ -37,8 +37,9 @@ from firal.data.cells import (
 )
 from firal.data.entries import entries_of_text, one_per_point
 from firal.data.files import read_npy
+from firal.data.output import with_formula
+from firal.data.point_names import ROW_NAMES, named_columns, row_numbers, rows_of_columns
 
-ROW_NAMES = ("row", "index")
 BATCH_NAME = "rank"  # the column that only a batch has
 
 
@@ -151,15 +152,15 @@ def read_answers(
             "header",
             ("header",),
         )
-    columns = _named(cells, ids, id_name, path)
+    columns = named_columns(cells, ids, id_name, path)
     if "label" not in columns or not {"row", "id"} & columns.keys():
         key = "row" if ids is None else f"{id_name} (or row)"
         raise ValueError(
             f"{path.name} must have the columns {key} and label, or one entry for each of the "
             f"{n} points, got the columns {listed(names)}"
         )
-    rows = _rows(cells, columns, n, ids, id_name, path)
-    labels = [as_text(cell) for cell in columns["label"]]
+    rows = rows_of_columns(cells, columns, n, ids, id_name, path)
+    labels = [with_formula(as_text(cell)) for cell in columns["label"]]
     answers = merge({row: label} for row, label in zip(rows, labels, strict=True) if label)
     pending = []
     if any(name.lower() == BATCH_NAME for name in names):
@@ -206,7 +207,7 @@ def read_rows(
     if suffix(path) in ARRAYS:
         if suffix(path) == ".npz":
             raise ValueError(f"rows must be in a .npy or a table, got {path.name}")
-        return _row_numbers(read_npy(path).ravel().tolist(), n, path, lambda k: f"entry {k}")
+        return row_numbers(read_npy(path).ravel().tolist(), n, path, lambda k: f"entry {k}")
     cells = read_cells(path, header)
     if len(cells.names) == 1 and not set(map(str.lower, cells.names)) & {*ROW_NAMES, id_name}:
         # a word above row numbers is a header; a word above ids is an id, and a wrong one is found
@@ -214,11 +215,11 @@ def read_rows(
         columns = {"row" if ids is None else "id": [*first, *cells.columns[0]]}
         cells = cells._replace(lines=None)
     else:
-        columns = _named(cells, ids, id_name, path)
+        columns = named_columns(cells, ids, id_name, path)
     if not {"row", "id"} & columns.keys():
         key = "row" if ids is None else f"{id_name} (or row)"
         raise ValueError(f"{path.name} must have a column {key}, got {listed(cells.names)}")
-    return _rows(cells, columns, n, ids, id_name, path)
+    return rows_of_columns(cells, columns, n, ids, id_name, path)
 
 
 def merge(parts: Iterable[Mapping[int, str]]) -> dict[int, str]:
@@ -250,85 +251,3 @@ def merge(parts: Iterable[Mapping[int, str]]) -> dict[int, str]:
             if merged.setdefault(row, label) != label:
                 raise ValueError(f"row {row} has two labels, {merged[row]!r} and {label!r}")
     return merged
-
-
-def check_ids(ids: Sequence[str | None], id_name: str) -> None:
-    """Raise ValueError if two points have the same id.
-
-    Parameters
-    ----------
-    ids : sequence of str
-        One id per point.
-    id_name : str
-        Name of their column, for the message.
-    """
-    place = {name: row for row, name in enumerate(ids)}
-    if len(place) < len(ids):
-        twice = next(name for row, name in enumerate(ids) if place[name] != row)
-        raise ValueError(f"the column {id_name!r} must hold distinct ids, got {twice!r} twice")
-
-
-def _named(cells, ids, id_name, path):
-    """The columns row, id and label of a table, by whatever names it has for them."""
-    if not cells.has_header:
-        names = ["row" if ids is None else "id", "label"]
-        refuse_line_breaks(cells, cells.names, path)
-        return dict(zip(names, cells.columns, strict=False))
-    found = {}
-    for name, column in zip(cells.names, cells.columns, strict=True):
-        plain = name.strip().lower()
-        if ids is not None and name == id_name:
-            found["id"] = column
-        elif plain in ROW_NAMES:
-            if "row" in found:
-                raise ValueError(
-                    f"{path.name} must have one column of rows, got {listed(cells.names)}"
-                )
-            found["row"] = column
-        elif plain == "label":
-            found["label"] = column
-        else:
-            continue
-        refuse_line_breaks(cells, [name], path)
-    return found
-
-
-def _rows(cells, columns, n, ids, id_name, path):
-    """The row of every line, by id if there is one."""
-    rows = _row_numbers(columns["row"], n, path, cells.place) if "row" in columns else None
-    if "id" not in columns:
-        return rows
-    named = _rows_of_ids(columns["id"], ids, id_name, path, cells.place)
-    if rows is not None and rows != named:
-        k = next(k for k, (a, b) in enumerate(zip(rows, named, strict=True)) if a != b)
-        raise ValueError(
-            f"{path.name} contradicts itself in {cells.place(k)}: row {rows[k]} has the {id_name} "
-            f"{ids[rows[k]]!r}, got {ids[named[k]]!r}: was the table of features reordered? Remove "
-            "the column of rows, and the ids decide"
-        )
-    return named
-
-
-def _row_numbers(cells, n, path, place):
-    rows = [as_text(cell) for cell in cells]
-    for k, row in enumerate(rows):
-        if row is None or not row.isdecimal() or int(row) >= n:
-            raise ValueError(
-                f"row numbers in {path.name} must be in 0..{n - 1}, got {row!r:.40} in {place(k)}"
-            )
-    return [int(row) for row in rows]
-
-
-def _rows_of_ids(cells, ids, id_name, path, location):
-    check_ids(ids, id_name)
-    place = {name: row for row, name in enumerate(ids)}
-    names = [as_text(cell) for cell in cells]
-    for k, name in enumerate(names):
-        if name not in place:
-            rows = all(name is not None and name.isdecimal() for name in names)
-            hint = "; if these are rows, give the file the header row,label" if rows else ""
-            raise ValueError(
-                f"unknown {id_name} {name!r} in {location(k)} of {path.name}: the points have ids "
-                f"such as {listed(ids, 3)}{hint}"
-            )
-    return [place[name] for name in names]

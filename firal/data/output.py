@@ -1,7 +1,8 @@
 """Tables that are written: in the format that the suffix says, and all or nothing.
 
 .csv, .tsv and .txt need nothing, .parquet needs the package pyarrow and .xlsx needs openpyxl. A
-file is written beside its name and moved there when it is complete.
+file is written beside its name and moved there when it is complete. In texts with separators a cell
+that a spreadsheet would take for a formula gets a quote in front.
 """
 
 from __future__ import annotations
@@ -11,9 +12,12 @@ import io
 import os
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
+from firal.data.cells import is_number
 from firal.data.formats import needs
 
+FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet takes for one begins so
 WRITTEN = (".csv", ".tsv", ".txt", ".json", ".parquet", ".xlsx")
 
 
@@ -80,9 +84,56 @@ def table_bytes(names: Sequence[str], columns: Sequence[Sequence], suffix: str =
         return _xlsx(names, columns)
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n", delimiter="\t" if suffix == ".tsv" else ",")
-    writer.writerow(names)
-    writer.writerows(zip(*columns, strict=True))
+    writer.writerow(list(map(without_formula, names)))
+    for line in zip(*columns, strict=True):
+        writer.writerow(list(map(without_formula, line)))
     return out.getvalue().encode()
+
+
+def without_formula(cell: Any) -> Any:
+    """Put a quote before a text that a spreadsheet would compute.
+
+    Parameters
+    ----------
+    cell : object
+        A value of a table.
+
+    Returns
+    -------
+    object
+        The same, or a text that begins with a quote; ``firal.data.labels`` removes it again.
+
+    Examples
+    --------
+    >>> without_formula("=1+1"), without_formula("-1.5"), without_formula(-3), without_formula("@x")
+    ("'=1+1", '-1.5', -3, "'@x")
+    """
+    if not isinstance(cell, str) or not cell.startswith(FORMULA) or is_number(cell):
+        return cell
+    return f"'{cell}"
+
+
+def with_formula(text: str | None) -> str | None:
+    """Undo :func:`without_formula`.
+
+    Parameters
+    ----------
+    text : str or None
+        A text that was read.
+
+    Returns
+    -------
+    str or None
+        Without the quote, if the rest would be a formula.
+
+    Examples
+    --------
+    >>> with_formula("'=1+1"), with_formula("'tis"), with_formula(None)
+    ('=1+1', "'tis", None)
+    """
+    if text is not None and text.startswith("'") and without_formula(text[1:]) == text:
+        return text[1:]
+    return text
 
 
 def replace_file(path: Path, content: bytes) -> None:

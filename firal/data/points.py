@@ -15,7 +15,8 @@ import numpy as np
 
 from firal.common.text import as_text
 from firal.data.classes import rename
-from firal.data.labels import check_ids, merge, read_answers
+from firal.data.labels import merge, read_answers
+from firal.data.point_names import check_ids
 from firal.data.streams import is_long, stream_table
 from firal.data.tables import read_table
 from firal.engine.passes import Home
@@ -119,7 +120,7 @@ def read_points(
     if dask or (is_long(path, STREAM_FROM) and not (one_hot or impute)):
         if one_hot or impute:
             raise ValueError("one_hot and impute need a table in memory, got one on Dask workers")
-        table = stream_table(path, [*columns, *texts], ignore, dask=dask)
+        table = stream_table(path, [*columns, *texts], ignore, dask, confirmed)
     else:
         table = read_table(path, columns, ignore, header, confirmed, texts, one_hot, impute)
     n, ids = len(table.features), table.found.get(id_column)

@@ -2,6 +2,7 @@
 
 :func:`stream_table` returns what :func:`firal.data.tables.read_table` returns, but the features are
 a home (:mod:`firal.engine.homes`): the columns of labels and ids are read, the features are not.
+Only their first rows are, to see whether a column looks like a label or an id.
 """
 
 from __future__ import annotations
@@ -12,11 +13,15 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from firal.common.text import as_text
+from firal.data.columns import refuse_doubtful
 from firal.data.tables import Table
 from firal.engine.homes import file_home
 
 SUFFIXES = (".npy", ".parquet")
+FIRST = 1000  # rows that tell whether a column counts the rows
 
 
 def is_long(path: str | os.PathLike, most: int) -> bool:
@@ -52,6 +57,7 @@ def stream_table(
     columns: Sequence[str] = (),
     ignore: Sequence[str] = (),
     dask: bool = False,
+    confirmed: Sequence[str] = (),
 ) -> Table:
     """Open the features of all points, and read other columns of the table by name.
 
@@ -65,6 +71,8 @@ def stream_table(
         Columns that are neither features nor asked for.
     dask : bool, default False
         Whether the workers of the default Dask client read the file; its name must be good there.
+    confirmed : sequence of str
+        Columns that are features although they look like a label or an id.
 
     Returns
     -------
@@ -73,6 +81,8 @@ def stream_table(
 
     Raises
     ------
+    TableError
+        If a column looks like a label or an id, by its name or by its first ``FIRST`` rows.
     ValueError
         If the file is of another format, is damaged, or lacks a named column.
     """
@@ -90,7 +100,7 @@ def stream_table(
         try:
             names = parquet.read_schema(path).names
             wanted = (*columns, *ignore)
-            absent = [name for name in wanted if name not in names]
+            absent = [name for name in (*wanted, *confirmed) if name not in names]
             if absent:
                 raise ValueError(f"{path.name} has no column {absent[0]!r}, it has {names}")
             table = parquet.read_table(path, columns=list(columns))
@@ -107,6 +117,8 @@ def stream_table(
     else:
         home = file_home(path, features)
     called = [str(k) for k in range(home.shape[1])] if features is None else features
+    first = home.rows(np.arange(min(len(home), FIRST)))
+    refuse_doubtful(called, list(first.T), path, confirmed)
     return Table(home, found, called, features is not None)
 
 

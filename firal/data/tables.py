@@ -120,6 +120,7 @@ def read_table(
         X, found = _arrays_of_npz(path, columns)
         return _columns_of_array(X, (), ignore, confirmed, path, impute)._replace(found=found)
     cells = read_cells(path, header)
+    _refuse_other_separator(cells, path)
     wanted = (*columns, *ignore)
     _check_first_line(cells, wanted, header, path)
     _check_names(cells.names, (*wanted, *confirmed, *one_hot), cells.has_header, path)
@@ -244,7 +245,10 @@ def _check_first_line(cells: Cells, wanted, header, path):
 
 
 def _only_first_is_steady(columns):
-    """Whether the first of several rows goes up or down all along and none of the next does."""
+    """Whether the first of several rows goes up or down all along and none of the next does.
+
+    Of three numbers many do by chance. So equal steps, as no next row has them, are enough.
+    """
     rows = list(zip(*(column[:SEEN] for column in columns), strict=True))
     if len(columns) < 3 or len(rows) < 3 or not all(map(is_number, rows[0])):
         return False
@@ -258,7 +262,26 @@ def _only_first_is_steady(columns):
         steps = np.diff([float(cell) for cell in row])
         return bool((steps > 0).all() or (steps < 0).all())
 
-    return steady(rows[0]) and not any(map(steady, rows[1:]))
+    def even(row):
+        steps = np.diff([float(cell) for cell in row]) if all(map(is_number, row)) else [0.0]
+        return bool(steps[0] != 0 and np.ptp(steps) <= 1e-9 * abs(steps[0]))
+
+    alone = [rule(rows[0]) and not any(map(rule, rows[1:])) for rule in (steady, even)]
+    return alone[0] or (alone[1] and len(rows) >= FEW)
+
+
+def _refuse_other_separator(cells, path):
+    """ValueError if the only column holds several numbers in each cell."""
+    if len(cells.names) != 1 or not cells.columns[0]:
+        return
+    cell = str(cells.columns[0][0] or "")
+    for mark, called in (("|", "'|'"), (":", "':'"), (None, "spaces")):
+        parts = cell.split(mark)
+        if len(parts) > 1 and all(is_number(part) for part in parts):
+            raise ValueError(
+                f"{path.name} must have its cells separated by commas, semicolons or tabs, got "
+                f"{called}, as in {cell!r:.60}: replace the separators"
+            )
 
 
 def _pairs(cells):

@@ -32,6 +32,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from firal.common import checks
+from firal.common.own_theta import selection_parameters
 from firal.common.progress import reporter
 from firal.common.rounds import same_columns
 from firal.engine.clusters import cluster_centers, nearest_center
@@ -41,6 +42,7 @@ from firal.selection.block_rows import GroupedRows
 from firal.selection.coordinates import require_strong_penalty
 from firal.selection.end_to_end import select
 from firal.selection.ftrl import Selection
+from firal.selection.probabilities import class_probabilities
 from firal.selection.wide import WideProblem, select_wide, squared_norms
 
 RIDGE = 1e-2  # on features of mean square 1
@@ -114,6 +116,7 @@ def select_penalized(
     ridge: float = RIDGE,
     clusters: float = CLUSTER_SCALE,
     typical: float = TYPICAL,
+    probabilities: tuple[ArrayLike, ArrayLike | None] | None = None,
     progress: bool | Callable[[str, int, int], None] | None = None,
     watch: Callable[[int, np.ndarray], None] | None = None,
 ) -> Selection:
@@ -139,6 +142,8 @@ def select_penalized(
     typical : float, default 0.5
         Share of the points of every cluster that may be picked, those with the nearest neighbors;
         1 for all points.
+    probabilities : tuple of array_like, optional
+        Class probabilities of any classifier in place of theta, as in ``firal.select``.
     progress : bool or callable, optional
         As in ``firal.select``.
     watch : callable, optional
@@ -188,18 +193,25 @@ def select_penalized(
     if labeled is None or np.size(labeled) == 0:
         labeled = np.empty((0, d))
     labeled = checks.points(labeled, "labeled", d) if len(labeled) else labeled
-    theta = None if theta is None else checks.parameters(theta, d)
+    nothing_known, free = theta is None and probabilities is None, 1
+    if probabilities is not None:
+        p, p0 = class_probabilities(pool, labeled, theta, probabilities)
+        free = p.shape[1] - 1
+    elif theta is not None:
+        theta = selection_parameters(theta, d)
+        free = len(theta)
     # 2. Full matrices as long as they are small, else one block per class.
     count = min(len(labeled) + budget, 2 * budget, m)
-    free = 1 if theta is None else len(theta)
     structure = "full" if d * free <= LARGEST_FULL else "block-diagonal"
-    if theta is None and clusters and d + count > LARGEST_FIRST:
+    if nothing_known and clusters and d + count > LARGEST_FIRST:
         structure = "block-diagonal"  # the same problem, since all points have one class part
     wide = structure != "full" and is_wide(d + count if clusters else d, free + 1)
     kind = np.float32 if wide and pool.dtype == np.float32 else np.float64
     pool, labeled = pool.astype(kind, copy=False), labeled.astype(kind, copy=False)
-    if theta is None:
+    if nothing_known:
         p, p0 = (np.full((len(X), 2), 0.5, kind) for X in (pool, labeled))
+    elif probabilities is not None:
+        p, p0 = p.astype(kind, copy=False), p0.astype(kind, copy=False)
     else:
         p, p0 = (softmax(X, theta.astype(kind, copy=False)) for X in (pool, labeled))
     if wide:

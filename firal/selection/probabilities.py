@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from firal.common import checks
+from firal.common.own_theta import selection_parameters
 from firal.model.logistic import softmax
 
 
@@ -41,7 +42,7 @@ def class_probabilities(
     if given is None:
         if theta is None:
             raise ValueError("theta must be given, or probabilities in its place, got neither")
-        theta = checks.parameters(theta, pool.shape[1]).astype(np.float64, copy=False)
+        theta = selection_parameters(theta, pool.shape[1]).astype(np.float64, copy=False)
         return softmax(pool, theta), softmax(labeled, theta)
     if theta is not None:
         raise ValueError("theta must be None where probabilities are given, got both")
@@ -50,14 +51,39 @@ def class_probabilities(
             "probabilities must be a pair, (m, c) of the pool and (n0, c) of the labeled points, "
             f"got {type(given).__name__}"
         )
-    p = _checked_probabilities(given[0], len(pool), "probabilities[0]")
+    p = checked_probabilities(given[0], len(pool), "probabilities[0]")
     if not len(labeled):
         return p, np.empty((0, p.shape[1]))
-    return p, _checked_probabilities(given[1], len(labeled), "probabilities[1]", p.shape[1])
+    return p, checked_probabilities(given[1], len(labeled), "probabilities[1]", p.shape[1])
 
 
-def _checked_probabilities(P, n, name, n_classes=None):
-    """P (n, c), float64, every row divided by its sum."""
+def checked_probabilities(
+    P: ArrayLike, n: int, name: str, n_classes: int | None = None
+) -> np.ndarray:
+    """Check class probabilities of n points.
+
+    Parameters
+    ----------
+    P : array_like of shape (n, c)
+        One row per point, one column per class.
+    n : int
+        Number of points.
+    name : str
+        What the error calls it.
+    n_classes : int, optional
+        The number of columns that there must be; by default at least 2.
+
+    Returns
+    -------
+    np.ndarray of shape (n, c)
+        float64, every row divided by its sum.
+
+    Raises
+    ------
+    ValueError
+        If the shape is another one, an entry is negative, or a sum differs from 1 by more than
+        0.001; the first such row is named.
+    """
     P = checks.floats(P, name).astype(np.float64, copy=False)
     if P.ndim != 2 or len(P) != n or P.shape[1] < 2 or P.shape[1] != (n_classes or P.shape[1]):
         raise ValueError(
@@ -65,9 +91,12 @@ def _checked_probabilities(P, n, name, n_classes=None):
             f"column per class, got shape {P.shape}"
         )
     total = P.sum(axis=1)
-    if P.min() < 0 or np.abs(total - 1).max() > 1e-3:
+    wrong = np.flatnonzero((P.min(axis=1) < 0) | (np.abs(total - 1) > 1e-3))
+    if wrong.size:
+        remedy = "these are perhaps scores: apply a softmax" if P.min() < 0 else "divide by the sum"
         raise ValueError(
             f"{name} must have rows of nonnegative numbers with sum 1, got entries from "
-            f"{P.min():g} on and sums from {total.min():g} to {total.max():g}"
+            f"{P.min():g} on and sums from {total.min():g} to {total.max():g}, first in row "
+            f"{wrong[0]}: {remedy}"
         )
     return P / total[:, None]

@@ -7,8 +7,8 @@ estimate of the accuracy on the pool, and the interval of Wilson says how sure i
 **Stability.** No held-out labels are needed to see whether new labels still change anything: the
 models of two successive rounds predict the whole pool, and Cohen's kappa says how far they agree
 beyond chance. The rule to stop, after Bloodgood and Vijay-Shanker (2009): the last ``WINDOW``
-kappas are all at least ``STABLE``. The chapter *Use it on your own pool* has what it did in trials
-of our own.
+kappas are all at least ``STABLE``. It is no promise: the notebook *When to stop labeling* has what
+it did on seven pools, with a pool on which it stops too early and one on which it never does.
 """
 
 from __future__ import annotations
@@ -273,5 +273,8 @@ def advice(curve: list[After]) -> str:
         )
     shown = ", ".join(f"{kappa:.2f}" for kappa in kappas)
     if min(kappas) >= STABLE:
-        return f"The predictions hardly change any more (kappa {shown}): you may stop."
+        return (
+            f"The predictions hardly change any more (kappa {shown}): you may stop, if a few "
+            "points of accuracy do not matter."
+        )
     return f"The predictions still change from round to round (kappa {shown}): go on."

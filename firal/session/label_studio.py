@@ -102,13 +102,20 @@ def read_answers_of_tasks(path: Path, n: int) -> dict[int, str]:
         ) from None
     labels = {}
     for number, task in enumerate(found):
-        row = (task.get("data") or task).get(ROW)
+        data = task.get("data") or task
+        row = data.get(ROW) if isinstance(data, dict) else None
         if not isinstance(row, int) or isinstance(row, bool) or not 0 <= row < n:
             raise ValueError(
                 f"task {number} of {path.name} must have {ROW} in 0..{n - 1}, got {row!r}: were "
                 "the tasks written by firal export --tasks?"
             )
-        answers = {as_text(answer) for answer in _choices(task)} - {None}
+        try:
+            answers = {as_text(answer) for answer in _choices(task)} - {None}
+        except (AttributeError, KeyError, TypeError) as error:
+            raise ValueError(
+                f"task {number} of {path.name} (row {row}) must have annotations whose results "
+                f"hold choices, as Label Studio exports them, got {type(error).__name__}: {error}"
+            ) from None
         if len(answers) > 1:
             raise ValueError(
                 f"task {number} of {path.name} (row {row}) must have one label, got "

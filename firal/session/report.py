@@ -10,7 +10,6 @@ from __future__ import annotations
 import base64
 import mimetypes
 from collections import Counter
-from pathlib import Path
 
 from firal.session.drawing import curve_picture, legend, plane, pool_map, text
 from firal.session.evaluation import (
@@ -241,9 +240,11 @@ def _shown(session, row):
 
 
 def _picture(session, shown):
-    """A small picture file as part of the page; None if there is no such file."""
+    """A small picture file as part of the page; None if there is none below the table's folder."""
     table = (session.folder / session.settings["features"]).resolve()
-    path = Path(shown) if Path(shown).is_absolute() else table.parent / shown
+    path = (table.parent / shown).resolve()
+    if not path.is_relative_to(table.parent):
+        return None  # a table that somebody sent must not put other files into the page
     if not path.is_file() or path.stat().st_size > LARGEST_PICTURE:
         return None
     kind = mimetypes.guess_type(path.name)[0] or "image/png"

@@ -7,7 +7,6 @@ stay where they are; their checksum is kept, so that another table is noticed.
 
 from __future__ import annotations
 
-import json
 import os
 import time
 from collections import Counter
@@ -19,22 +18,23 @@ from typing import Any
 import numpy as np
 
 from firal.common import checks
-from firal.common.rounds import check_budget
 from firal.common.text import as_text
 from firal.data.classes import doubts, refuse_doubts
 from firal.data.files import sha256
-from firal.data.output import replace_file
 from firal.data.points import Points, read_points
 from firal.pipeline import Batch, next_batch
-from firal.session.journal import Journal
-from firal.session.state import Round, State, replay
-
-SETTINGS, JOURNAL = "settings.json", "journal.jsonl"
-READING = (
-    *("id_column", "label_column", "ignore", "confirmed", "header"),
-    *("unlabeled", "renamed", "one_hot", "impute"),
+from firal.session.folder import (
+    JOURNAL,
+    MODEL,
+    READING,
+    SETTINGS,
+    new_settings,
+    read_history,
+    read_settings,
+    write_settings,
 )
-MODEL = ("strategy", "ridge", "standardize", "robust", "pca", "intercept", "eta")
+from firal.session.journal import Journal
+from firal.session.state import Round, State
 
 
 class Session:
@@ -69,15 +69,9 @@ class Session:
 
     def __init__(self, folder: str | os.PathLike) -> None:
         self.folder = Path(folder)
-        path = self.folder / SETTINGS
-        if not path.is_file():
-            raise ValueError(f"no session in {self.folder}: begin one by Session.create")
-        try:
-            self.settings = json.loads(path.read_text(encoding="utf8"))
-        except ValueError as error:
-            raise ValueError(f"{path} must be JSON: {error}") from None
+        self.settings = read_settings(self.folder)
         self.journal = Journal(self.folder / JOURNAL)
-        self.state: State = replay(self.journal.read())
+        self.state: State = read_history(self.folder, self.settings["points"])
 
     @classmethod
     def create(
@@ -134,24 +128,18 @@ class Session:
         if (folder / SETTINGS).exists():
             raise ValueError(f"{folder} holds a session already: choose another folder")
         checks.integer(seed, "seed", 0)
+        checks.integer(held_out, "held_out", 0)
         reading = {name: options[name] for name in READING if name in options}
         if show is not None:
             reading["show"] = show
         points = read_points(features, **reading, labeled=labeled)
         refuse_doubts(points.labels, classes)
-        settings = {
-            "firal session": 1,
-            "features": os.path.relpath(features, folder),
-            "sha256": sha256(features),
-            "points": len(points.features),
-            "feature names": points.names,
-            "reading": reading,
-            "model": {name: options[name] for name in MODEL if name in options},
-            "seed": seed,
-            "classes": list(classes),
-        }
+        _check_held_out(held_out, len(points.features) - len(points.labels))
+        model = {name: options[name] for name in MODEL if name in options}
         folder.mkdir(parents=True, exist_ok=True)
-        replace_file(folder / SETTINGS, (json.dumps(settings, indent=1) + "\n").encode())
+        write_settings(
+            folder, new_settings(folder, features, points, reading, model, seed, list(classes))
+        )
         session = cls(folder)
         session.__dict__["points"] = points
         if points.labels:
@@ -239,7 +227,10 @@ class Session:
         )
         number = 1 + sum(r.number > 0 for r in self.rounds)
         known = len(self.state.training)
-        self._add_round(number, batch.rows, batch.strategy, known, **_details(batch, start))
+        details = _details(batch, start)
+        if changes.get("probabilities") is not None:
+            details["note"] = "class probabilities were given"
+        self._add_round(number, batch.rows, batch.strategy, known, **details)
         return batch
 
     def label(self, row: int, label: Any) -> None:
@@ -294,8 +285,7 @@ class Session:
             The class.
         """
         self.settings["classes"] = [*self.settings["classes"], name]
-        content = json.dumps(self.settings, indent=1) + "\n"
-        replace_file(self.folder / SETTINGS, content.encode())
+        write_settings(self.folder, self.settings)
 
     def undo(self) -> dict[int, str | None | bool]:
         """Take the last decision back.
@@ -322,7 +312,6 @@ class Session:
 
     def _draw_held_out(self, count):
         free = np.setdiff1d(np.arange(self.settings["points"]), list(self.labels))
-        check_budget(count, free.size)
         rng = np.random.default_rng([self.settings["seed"], 2**31])  # not that of any round
         rows = rng.choice(free, size=count, replace=False)
         self._add_round(0, rows, "held out", len(self.labels))
@@ -350,6 +339,13 @@ class Session:
 
     def _append(self, event):
         self.state.apply(self.journal.append(event))
+
+
+def _check_held_out(count, most):
+    if count > most:
+        raise ValueError(
+            f"held_out must be at most {most}, the number of points without a label, got {count}"
+        )
 
 
 def _details(batch, start):

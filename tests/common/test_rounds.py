@@ -6,6 +6,7 @@ from sklearn.datasets import load_iris
 from sklearn.linear_model import LogisticRegression
 
 import firal
+from firal.common.own_theta import own_theta
 from firal.common.rounds import optional_rows, round_generator, same_columns
 
 X, Y = load_iris(return_X_y=True)
@@ -54,8 +55,9 @@ def test_coefficients_of_scikit_learn_have_a_row_too_many(solver):
     message = r"must have c-1 rows, .* got 3 rows, .*: pass theta\[:-1\] - theta\[-1\]"
     with pytest.raises(ValueError, match=message):
         firal.select(X, None, model.coef_, 5)
-    with pytest.raises(ValueError, match=message):
-        firal.probabilities(X, model.coef_)
+    for name in ("firal", "firal-ridge", "bait", "entropy"):
+        with pytest.raises(ValueError, match=message):
+            firal.STRATEGIES[name](X, None, model.coef_, 5, np.random.default_rng(0))
     theta = model.coef_[:-1] - model.coef_[-1]  # the remedy is right
     assert np.allclose(firal.probabilities(X, theta), model.predict_proba(X))
 
@@ -64,13 +66,44 @@ def test_the_weight_of_a_layer_is_refused_with_the_remedy():
     torch = pytest.importorskip("torch")
     layer = torch.nn.Linear(4, 3)
     with pytest.raises(ValueError, match="is the weight of a layer"):
-        firal.probabilities(X, layer.weight)
+        firal.select(X, None, layer.weight, 5)
 
 
 def test_other_parameters_pass():
     rng = np.random.default_rng(0)
     for theta in (np.zeros((3, 4)), rng.normal(size=(3, 4)), np.array([[1.0, 0], [-1, 0]])):
         assert firal.probabilities(X[:, : theta.shape[1]], theta).shape == (150, len(theta) + 1)
+
+
+CENTER = np.array([[2.0, 0], [-1, np.sqrt(3)], [-1, -np.sqrt(3)]])  # theta of a class at 0
+
+
+def test_a_class_in_the_center_of_the_others_is_a_model_like_any_other():
+    points, y = X[:, :2] - X[:, :2].mean(axis=0), np.arange(150) % 4
+    assert abs(CENTER.sum(axis=0)).max() < 1e-15
+    assert firal.probabilities(points, CENTER).shape == (150, 4)
+    assert firal.information(points, CENTER).shape == (6, 6)
+    assert firal.loss(points, y, CENTER) > 0 and firal.hessian(points[0], CENTER).shape == (6, 6)
+    p = firal.probabilities(points, CENTER)
+    found = firal.select(points, None, None, 3, ridge=0.1, probabilities=(p, None))
+    with own_theta():  # the remedy of the error is the same selection
+        same = firal.select(points, None, CENTER, 3, ridge=0.1)
+    assert found.indices.tolist() == same.indices.tolist()
+    with pytest.raises(ValueError, match="pass the probabilities of the classes"):
+        firal.select(points, None, CENTER, 3)
+
+
+@pytest.mark.parametrize("strategy", ["firal-ridge", "firal", "bait", "entropy"])
+def test_labels_whose_fit_has_a_class_in_the_center_are_no_mistake(strategy):
+    """Three corners and their center: the fitted rows sum to zero, and next_batch picks."""
+    points = np.vstack([CENTER, np.zeros((3, 2)), 0.9 * CENTER, 0.1 * CENTER, 0.5 * CENTER])
+    labels = {0: "a", 1: "b", 2: "c", 3: "d", 4: "d", 5: "d"}
+    options = dict(strategy=strategy, standardize=False, intercept=False, ridge=0.01)
+    batch = firal.next_batch(points, labels, 2, **options)
+    theta = batch.theta
+    if strategy == "firal-ridge":
+        assert np.abs(theta.sum(axis=0)).max() < 1e-6 * np.abs(theta).max()
+    assert len(batch.rows) == 2 and min(batch.rows) >= 6
 
 
 def test_rows_and_generators():

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from firal.data.cells import TableError
-from firal.data.labels import check_ids, merge, read_answers, read_labels, read_rows
+from firal.data.labels import merge, read_answers, read_labels, read_rows
+from firal.data.point_names import check_ids
 
 
 def write(path, text):

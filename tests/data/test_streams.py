@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from firal import cli
-from firal.data import points
+from firal.data import points, streams
 from firal.data.streams import dask_client, is_long, stream_table
 from firal.data.tables import read_table
 
@@ -74,6 +74,40 @@ def test_the_command_streams_a_long_file(folder, capsys, monkeypatch):
     monkeypatch.setattr(points, "STREAM_FROM", 1000)
     code, streamed, err = picks(capsys, "x.parquet", *OPTIONS)
     assert code == 0 and streamed == rows and "read block by block from file" in err
+
+
+LABEL_LIKE = {
+    "target": (np.arange(400) % 2, "'target', which is named like a label"),
+    "PatientId": (np.arange(400) % 7, "'PatientId', which is named like an id"),
+    "case": (7 + np.arange(400), "'case', which counts the rows"),
+    "__index_level_0__": (np.arange(400) % 9, "which is perhaps the index of a data frame"),
+}
+
+
+@pytest.mark.parametrize("name", LABEL_LIKE)
+def test_labels_and_ids_are_named_before_a_long_table_is_read(folder, capsys, monkeypatch, name):
+    from pyarrow import parquet
+
+    column, reason = LABEL_LIKE[name]
+    table = parquet.read_table("x.parquet").append_column(name, pyarrow.array(column))
+    parquet.write_table(table, "x.parquet")
+    monkeypatch.setattr(points, "STREAM_FROM", 1000)
+    monkeypatch.setattr(streams, "FIRST", 50)
+    code, _, err = picks(capsys, "x.parquet", *OPTIONS)
+    assert code == 2 and reason in err and "--feature" in err and "block by block" not in err
+    for remedy in ("--feature", "--ignore"):
+        code, rows, err = picks(capsys, "x.parquet", *OPTIONS, remedy, name)
+        assert code == 0 and len(rows) == 5 and "block by block" in err
+    code, _, err = picks(capsys, "x.parquet", *OPTIONS, "--feature", name, "--feature", "absent")
+    assert code == 2 and "no column 'absent'" in err
+
+
+def test_a_column_that_counts_is_seen_in_a_long_array_too(folder):
+    X = np.load("x.npy")
+    np.save("counted.npy", np.column_stack([X, np.arange(400)]))
+    with pytest.raises(ValueError, match="'3', which counts the rows"):
+        stream_table("counted.npy")
+    assert stream_table("counted.npy", confirmed=["3"]).features.shape == (400, 4)
 
 
 def test_the_command_on_a_cluster(folder, capsys):

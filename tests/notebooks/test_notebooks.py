@@ -51,6 +51,9 @@ def test_records_are_small_declared_and_described():
         if path.suffix == ".json":
             assert json.loads(path.read_text())["why"]
             continue
+        if path.suffix == ".csv":
+            assert len({line.count(",") for line in path.read_text().splitlines()}) == 1
+            continue
         with np.load(path, allow_pickle=False) as file:
             assert {file[key].dtype.kind for key in file.files} <= set("iufU")
 

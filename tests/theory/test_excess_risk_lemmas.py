@@ -120,8 +120,7 @@ def test_a_class_inside_the_hull_and_the_reference_class():
     bound = 2 * gamma(2) / gamma(4) * (inradius * signals) ** 4
     last = {
         "corner": np.vstack([corners[:2], inside]),  # a corner is the reference class
-        # the class inside is, close to the center: parameters that sum to zero are refused
-        "inside": corners - 1.0001 * inside,
+        "inside": corners - inside,  # the class inside is
         "none": corners[:2],  # three corners, no class inside
     }
     rho = {

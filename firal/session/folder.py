@@ -1,0 +1,192 @@
+"""The folder of a session: its two files, and what must be in them.
+
+``settings.json`` says what the session began with, ``journal.jsonl`` what has happened since. A
+person may edit both, and another program may have written them. So both are checked when they are
+read: what is missing or of another kind is named, with its place.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+from firal.data.files import sha256
+from firal.data.output import replace_file
+from firal.session.journal import Journal
+from firal.session.state import State
+
+SETTINGS, JOURNAL = "settings.json", "journal.jsonl"
+READING = (
+    *("id_column", "label_column", "ignore", "confirmed", "header"),
+    *("unlabeled", "renamed", "one_hot", "impute"),
+)
+MODEL = ("strategy", "ridge", "standardize", "robust", "pca", "intercept", "eta")
+KINDS = {
+    "features": (str, "a path"),
+    "sha256": (str, "a checksum"),
+    "points": (int, "a number of points"),
+    "feature names": (list, "a list"),
+    "reading": (dict, "options"),
+    "model": (dict, "options"),
+    "seed": (int, "an integer"),
+    "classes": (list, "a list"),
+}
+LARGEST = 10**9  # bytes of a settings file or journal
+
+
+def new_settings(
+    folder: Path, features: Path, points: Any, reading: dict, model: dict, seed: int, classes: list
+) -> dict[str, Any]:
+    """Make the settings of a session that begins.
+
+    Parameters
+    ----------
+    folder, features : Path
+        Where the session and the table of features are.
+    points : Points
+        What was read from the table.
+    reading, model : dict
+        Options of reading and of picking.
+    seed : int
+        Of all that is random.
+    classes : list of str
+        Classes that are right although they look like marks or slips.
+
+    Returns
+    -------
+    dict
+        Plain values.
+    """
+    return {
+        "firal session": 1,
+        "features": os.path.relpath(features, folder),
+        "sha256": sha256(features),
+        "points": len(points.features),
+        "feature names": points.names,
+        "reading": reading,
+        "model": model,
+        "seed": seed,
+        "classes": classes,
+    }
+
+
+def write_settings(folder: Path, settings: dict[str, Any]) -> None:
+    """Write the settings, all or nothing.
+
+    Parameters
+    ----------
+    folder : Path
+        Of the session.
+    settings : dict
+        Plain values.
+    """
+    replace_file(folder / SETTINGS, (json.dumps(settings, indent=1) + "\n").encode())
+
+
+def read_settings(folder: Path) -> dict[str, Any]:
+    """Read the settings of a session.
+
+    Parameters
+    ----------
+    folder : Path
+        Of the session.
+
+    Returns
+    -------
+    dict
+        As :func:`new_settings` made it.
+
+    Raises
+    ------
+    ValueError
+        If there is no session, or an entry is missing or of another kind.
+    """
+    path = folder / SETTINGS
+    if not path.is_file():
+        raise ValueError(f"no session in {folder}: begin one by Session.create")
+    _refuse_large(path)
+    try:
+        settings = json.loads(path.read_text(encoding="utf8"))
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{path} must be JSON: {error}") from None
+    if not isinstance(settings, dict):
+        raise ValueError(f"{path} must hold the settings of a session, got {settings!r:.40}")
+    for name, (kind, called) in KINDS.items():
+        value = settings.get(name)
+        if not isinstance(value, kind) or isinstance(value, bool):
+            raise ValueError(
+                f"{path} must have {called} as {name!r}, got {value!r:.40}: was it edited? Put it "
+                "back, or begin a new session"
+            )
+    if settings["seed"] < 0 or settings["points"] < 1:
+        raise ValueError(f"{path} must have a seed >= 0 and points >= 1, got other numbers")
+    for part, known in (("reading", (*READING, "show")), ("model", MODEL)):
+        unknown = sorted(set(settings[part]) - set(known))
+        if unknown:
+            raise ValueError(
+                f"{path} must have {part!r} options among {', '.join(known)}, got {unknown[0]!r}"
+            )
+    return settings
+
+
+def read_history(folder: Path, n: int) -> State:
+    """Replay the journal of a session.
+
+    Parameters
+    ----------
+    folder : Path
+        Of the session.
+    n : int
+        Number of points.
+
+    Returns
+    -------
+    State
+        Where the session stands.
+
+    Raises
+    ------
+    ValueError
+        If a line is damaged, is no event, or names a row that does not exist.
+    """
+    path = folder / JOURNAL
+    if path.is_file():
+        _refuse_large(path)
+    state = State()
+    for number, event in enumerate(Journal(path).read(), 1):
+        try:
+            _check_event(event, n)
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise ValueError(
+                f"line {number} of {path} must be an event of this session, got {event!r:.60}: "
+                f"{type(error).__name__}, {error}; was the file edited? Remove or mend the line"
+            ) from None
+        state.apply(event)
+    return state
+
+
+def _check_event(event, n):
+    """Raise what is wrong with an event; ``State.apply`` trusts it then."""
+    if event["event"] == "round":
+        rows, numbers = event["rows"], (event["number"], event["known"])
+        if not isinstance(event["strategy"], str):
+            raise TypeError("strategy must be a text")
+        if not all(type(value) is int and value >= 0 for value in numbers):
+            raise TypeError("number and known must be integers >= 0")
+    elif event["event"] == "decide":
+        rows = [int(row) for row in event["labels"]]
+        if not all(label is None or isinstance(label, str) for label in event["labels"].values()):
+            raise TypeError("labels must be texts or null")
+    else:
+        return
+    for row in rows:
+        if type(row) is not int or not 0 <= row < n:
+            raise ValueError(f"rows must be in 0..{n - 1}, got {row!r}")
+
+
+def _refuse_large(path):
+    size = path.stat().st_size
+    if size > LARGEST:
+        raise ValueError(f"{path} must have at most {LARGEST} bytes, got {size}: is it a session?")
