@@ -1,9 +1,10 @@
 """Repository, issue and edit buttons: all on, or none, by one address.
 
 Binder and Colab stand below the title of each notebook (``downloads_in_book.py``), by the same
-address. The address is ``repository.url`` in ``_config.yml``. Jupyter Book refuses the buttons without
-one, and would otherwise point them at its own repository.
+address. It is ``repository.url`` in ``_config.yml``. Jupyter Book refuses the buttons without one,
+and would otherwise point them at its own repository.
 """
+
 
 def set_buttons(app, config):
     options = config.html_theme_options
