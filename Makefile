@@ -70,9 +70,20 @@ reproduce: install  ## execute everything again and report which recorded result
 restamp: install  ## execute what is not current; where no output differs, mark it as current
 	@$(TOOLS)/restamp.py --nb $(NB)
 
+student: install  ## the book for a class: no solutions, slides, assignments; into _build/student
+instructor: install  ## the same with solutions, answers to the exam, solved assignments
+student instructor:
+	@$(TOOLS)/edition.py $@
+	@$(VENV)/bin/jupyter-book build _build/$@ -W -n --keep-going
+	@echo "Open _build/$@/_build/html/index.html in a browser."
+
 lab: install  ## open JupyterLab on the notebooks, with everything installed
 	@$(PIP) -r book/requirements-lab.txt
 	@cd notebooks && ../$(VENV)/bin/jupyter lab $(if $(NB),$(NB)*.ipynb)
+
+lite: install  ## four notebooks for the browser (JupyterLite), into _build/lite; for the published book
+	@$(PIP) -r book/requirements-lite.txt
+	@$(TOOLS)/lite.py
 
 alone: install  ## run every notebook alone, at profile smoke, in a new environment from the wheel
 	@$(ONE_THREAD) $(TOOLS)/check_alone.py --nb $(NB)

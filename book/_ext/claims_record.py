@@ -84,18 +84,13 @@ def codemeta(root):
     return found
 
 
-def checkout_of(folder):
-    """The folder itself or the first one above it that has the project's files."""
-    return next(f for f in (folder, *folder.parents) if (f / "pyproject.toml").is_file())
-
-
 def write_records(app, error):
     if error or app.builder.format != "html":
         return
     out, source = Path(app.outdir), Path(app.srcdir)
     for name, content in (
         ("claims.json", claims_record(source)),
-        ("codemeta.json", codemeta(checkout_of(source))),
+        ("codemeta.json", codemeta(downloads.ROOT)),
     ):
         text = json.dumps(content, indent=1, ensure_ascii=False)
         (out / name).write_text(text + "\n", encoding="utf8")

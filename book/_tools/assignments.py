@@ -17,8 +17,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 import nbformat
+from downloads import ROOT
 
-SOURCES = Path(__file__).resolve().parents[1] / "teaching" / "assignments"
+SOURCES = ROOT / "book" / "teaching" / "assignments"
 LINK = re.compile(r"\]\(\.\./\.\./(\w+)\.md\)")
 HOW = """\
 Run the cells from top to bottom. Write your function in place of the line that raises, then run the

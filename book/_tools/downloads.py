@@ -19,7 +19,8 @@ from pathlib import Path
 
 import yaml
 
-ROOT = Path(__file__).resolve().parents[2]
+# The checkout, also from a copy of the book below _build (profiles, editions).
+ROOT = next(f for f in Path(__file__).resolve().parents if (f / "pyproject.toml").is_file())
 VERSION = re.search(r'__version__ = "(.+)"', (ROOT / "firal/__init__.py").read_text("utf8"))[1]
 WHEEL, SDIST = f"firal-{VERSION}-py3-none-any.whl", f"firal-{VERSION}.tar.gz"
 ARCHIVE = f"firal-{VERSION}-notebooks.zip"

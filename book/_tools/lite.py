@@ -1,0 +1,123 @@
+"""JupyterLite: four light notebooks that run in the browser, with the wheel beside them.
+
+    python book/_tools/lite.py          build it, into _build/lite
+    python book/_tools/lite.py --check  run the four here, as far as the browser can be imitated
+
+The browser's Python is Pyodide, loaded from the network when a page is opened; so the result is for
+the published book, and the offline book does not know it. ``--check`` runs the same notebooks in
+this Python with what Pyodide lacks taken away: threads, processes, and the package myst-nb. What
+it cannot show is that Pyodide has the packages, and how fast it is.
+"""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import downloads
+from check_alone import at_profile
+from run_notebooks import choose
+
+OUT = downloads.ROOT / "_build" / "lite"
+NOTEBOOKS = ("u01", "u02", "t01", "t13")
+FIRST_CELL = """\
+# In the browser: install what is missing, and stand in for what it cannot have.
+import os
+import sys
+import types
+
+os.environ["JOBLIB_MULTIPROCESSING"] = "0"
+if sys.platform == "emscripten":
+    %pip install -q firal matplotlib pandas pyyaml ipython
+try:
+    import myst_nb
+except ImportError:  # it only names figures for the book
+
+    def glue(name, value, display=True):
+        from IPython.display import display as show
+
+        if display:
+            show(value)
+
+    sys.modules["myst_nb"] = types.SimpleNamespace(glue=glue)
+from firal.companion import alone
+
+alone.prepare()"""
+# Runs before the notebook's own first cell: what the browser does not have.
+WITHOUT = """\
+import sys, threading
+
+sys.modules["myst_nb"] = None
+os_threads = threading.Thread.start
+
+
+def start(self):
+    if self.name.startswith(("Thread-", "ThreadPoolExecutor")):
+        raise RuntimeError("can't start new thread")
+    os_threads(self)
+
+
+threading.Thread.start = start
+"""
+
+
+def lite(text):
+    """A notebook for the browser: smallest size, own first cell, no stored outputs."""
+    notebook = json.loads(at_profile(text, "smoke"))
+    for cell in notebook["cells"]:
+        if cell.get("id") == "run-alone":
+            cell["source"] = FIRST_CELL
+        if cell["cell_type"] == "code":
+            cell["outputs"], cell["execution_count"] = [], None
+    return notebook
+
+
+def contents():
+    """{file name: notebook} of the four."""
+    texts = downloads.notebooks_alone(url=downloads.repository())
+    return {path.name: lite(texts[path.name]) for path in choose(NOTEBOOKS)}
+
+
+def build():
+    """Write the site with ``jupyter lite build``; its own pages need no network to build."""
+    shutil.rmtree(OUT, ignore_errors=True)
+    with tempfile.TemporaryDirectory() as scratch:
+        scratch = Path(scratch)
+        downloads.build_packages(scratch / "packages")
+        (scratch / "files").mkdir()
+        for name, notebook in contents().items():
+            (scratch / "files" / name).write_text(json.dumps(notebook), encoding="utf8")
+        command = [sys.executable, "-m", "jupyter", "lite", "build", "--no-sourcemaps"]
+        command += ["--contents", scratch / "files", "--output-dir", OUT]
+        command += ["--piplite-wheels", scratch / "packages" / downloads.WHEEL]
+        subprocess.run([str(part) for part in command], cwd=scratch, check=True)
+    print(f"Serve it: {sys.executable} -m http.server --directory {OUT.relative_to(Path.cwd())}")
+
+
+def check():
+    """Run the four here without threads, processes and myst-nb; returns the names that failed."""
+    from nbclient import NotebookClient
+    from nbclient.exceptions import CellExecutionError
+    from nbformat import reads
+    from nbformat.v4 import new_code_cell
+
+    os.environ["OMP_NUM_THREADS"] = "1"
+    failed = []
+    for name, notebook in contents().items():
+        notebook = reads(json.dumps(notebook), 4)
+        notebook.cells.insert(0, new_code_cell(WITHOUT))
+        try:
+            NotebookClient(notebook, timeout=1800, cwd=str(downloads.ROOT / "notebooks")).execute()
+            print(f"  {name}: runs", flush=True)
+        except CellExecutionError as error:
+            failed.append(name)
+            print(f"  {name}: FAILED, {re.sub(chr(27) + r'[^m]*m', '', str(error))[-1500:]}")
+    return failed
+
+
+if __name__ == "__main__":
+    sys.exit(bool(check()) if sys.argv[1:] == ["--check"] else build())
