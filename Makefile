@@ -37,7 +37,7 @@ $(STAMP): requirements.txt book/requirements-data.txt pyproject.toml
 book: install  ## execute the notebooks that are not current, then build the HTML
 ifeq ($(PROFILE),book)
 	@$(TOOLS)/run_notebooks.py --nb $(NB)
-	@$(TOOLS)/readme_picture.py
+	@$(TOOLS)/readme_picture.py && $(TOOLS)/badges.py
 else
 	@$(TOOLS)/run_notebooks.py --nb $(NB) --profile $(PROFILE) --out $(STAGE)/notebooks
 	@cp -R _config.yml _toc.yml book $(STAGE)/
