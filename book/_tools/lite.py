@@ -11,7 +11,6 @@ it cannot show is that Pyodide has the packages, and how fast it is.
 
 import json
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -47,21 +46,25 @@ except ImportError:  # it only names figures for the book
 from firal.companion import alone
 
 alone.prepare()"""
-# Runs before the notebook's own first cell: what the browser does not have.
-WITHOUT = """\
-import sys, threading
+# One process without Jupyter, threads and processes, as in the browser.
+IMITATION = """\
+import json, sys, threading
+import matplotlib
+from IPython.core.interactiveshell import InteractiveShell
 
+matplotlib.use("Agg")
 sys.modules["myst_nb"] = None
-os_threads = threading.Thread.start
+shell = InteractiveShell.instance()
 
 
 def start(self):
-    if self.name.startswith(("Thread-", "ThreadPoolExecutor")):
-        raise RuntimeError("can't start new thread")
-    os_threads(self)
+    raise RuntimeError("can't start new thread")
 
 
 threading.Thread.start = start
+for cell in json.load(open(sys.argv[1], encoding="utf8"))["cells"]:
+    if cell["cell_type"] == "code":
+        shell.run_cell("".join(cell["source"])).raise_error()
 """
 
 
@@ -100,22 +103,21 @@ def build():
 
 def check():
     """Run the four here without threads, processes and myst-nb; returns the names that failed."""
-    from nbclient import NotebookClient
-    from nbclient.exceptions import CellExecutionError
-    from nbformat import reads
-    from nbformat.v4 import new_code_cell
-
-    os.environ["OMP_NUM_THREADS"] = "1"
     failed = []
     for name, notebook in contents().items():
-        notebook = reads(json.dumps(notebook), 4)
-        notebook.cells.insert(0, new_code_cell(WITHOUT))
-        try:
-            NotebookClient(notebook, timeout=1800, cwd=str(downloads.ROOT / "notebooks")).execute()
-            print(f"  {name}: runs", flush=True)
-        except CellExecutionError as error:
-            failed.append(name)
-            print(f"  {name}: FAILED, {re.sub(chr(27) + r'[^m]*m', '', str(error))[-1500:]}")
+        with tempfile.TemporaryDirectory() as scratch:
+            file = Path(scratch) / name
+            file.write_text(json.dumps(notebook), encoding="utf8")
+            run = subprocess.run(
+                [sys.executable, "-c", IMITATION, str(file)],
+                cwd=downloads.ROOT / "notebooks",
+                env={**os.environ, "OMP_NUM_THREADS": "1", "IPYTHONDIR": scratch},
+                capture_output=True,
+                text=True,
+            )
+        words = f"FAILED\n{run.stdout[-1500:]}{run.stderr[-500:]}" if run.returncode else "runs"
+        print(f"  {name}: {words}", flush=True)
+        failed += [name] * bool(run.returncode)
     return failed
 
 
