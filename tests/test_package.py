@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tomllib
 
+import badges
 import readme_picture
 import yaml
 from conftest import ROOT
@@ -52,7 +53,10 @@ def test_the_changelog_begins_with_this_version_and_names_what_exists():
 
 
 def test_requirements_are_pinned_exactly():
-    for name in ("requirements.txt", "book/requirements-data.txt"):
+    for name in (
+        "requirements.txt",
+        *(f"book/requirements-{n}.txt" for n in ("data", "lab", "lite")),
+    ):
         lines = (ROOT / name).read_text(encoding="utf8").splitlines()
         pins = [line for line in lines if line and not line.startswith("#")]
         assert pins and all(re.fullmatch(r"[\w.-]+==[\w.]+", pin) for pin in pins)
@@ -70,11 +74,23 @@ def test_the_picture_of_the_readme_is_that_of_the_notebook():
     assert f"]({name})" in (ROOT / "README.md").read_text(encoding="utf8")
 
 
+def test_the_badges_of_the_readme_are_true():
+    readme = (ROOT / "README.md").read_text(encoding="utf8")
+    for name, picture in badges.badges().items():
+        file = badges.FOLDER / f"{name}.svg"
+        assert file.read_text(encoding="utf8") == picture, "run: python book/_tools/badges.py"
+        assert f"({file.relative_to(ROOT).as_posix()})" in readme
+    assert "shields.io" not in readme
+
+
 def test_the_example_of_the_readme_runs():
     readme = (ROOT / "README.md").read_text(encoding="utf8")
-    (example,) = re.findall(r"```python\n(.*?)```", readme, re.S)
+    short, example = re.findall(r"```python\n(.*?)```", readme, re.S)
     namespace = {}
     exec(example, namespace)
+    three_lines = {name: namespace[name] for name in ("X", "labels")}
+    exec(short, three_lines)
+    assert len(three_lines["batch"].rows) == 10
     assert len(namespace["labels"]) == 30
     batch = namespace["batch"]
     assert batch.strategy == "firal-ridge" and batch.theta is not None

@@ -1,14 +1,9 @@
-"""Repository, issue, edit, Binder and Colab buttons: all on, or none, by one address.
+"""Repository, issue and edit buttons: all on, or none, by one address.
 
-The address is ``repository.url`` in ``_config.yml``. Jupyter Book refuses the buttons without
-one, and would otherwise point them at its own repository.
+Binder and Colab stand below the title of each notebook (``downloads_in_book.py``), by the same
+address. It is ``repository.url`` in ``_config.yml``. Jupyter Book refuses the buttons without one,
+and would otherwise point them at its own repository.
 """
-
-LAUNCH = {
-    "notebook_interface": "jupyterlab",
-    "binderhub_url": "https://mybinder.org",
-    "colab_url": "https://colab.research.google.com",
-}
 
 
 def set_buttons(app, config):
@@ -16,7 +11,7 @@ def set_buttons(app, config):
     known = bool(options.get("repository_url"))
     for button in ("use_repository_button", "use_issues_button", "use_edit_page_button"):
         options[button] = known
-    options["launch_buttons"] = LAUNCH if known else {}
+    options["launch_buttons"] = {}
     options["use_download_button"] = True
     if not known:
         options.pop("repository_url", None)

@@ -1,15 +1,18 @@
 """Execute every notebook again and report what changed against the committed results.
 
-    python book/_tools/reproduce.py [--nb t01 ...] [--jobs 2]
+    python book/_tools/reproduce.py [--nb t01 ...] [--jobs 2] [--strict]
 
-The committed notebooks stay as they are; the new ones go to ``_build/reproduce``. The exit code
-is 0 when every verdict is the committed one, also where numbers moved. Notebooks whose data are
-absent are left out with the reason.
+The committed notebooks stay as they are; the new ones go to ``_build/reproduce``, with what was
+found in ``report.md``. The exit code is 0 when every verdict is the committed one, also where
+numbers moved; with ``--strict`` only when no number moved. Notebooks whose data are absent are left
+out with the reason.
 """
 
 import argparse
 import os
+import platform
 import sys
+from importlib.metadata import version
 
 from freshness import ROOT
 from run_notebooks import able_to_run, choose, run_all
@@ -59,6 +62,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--nb", nargs="*", default=[])
     parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--strict", action="store_true", help="a number that moved is a failure")
     options = parser.parse_args()
     os.environ["FIRAL_CLAIMS"] = "record"  # list every changed verdict, stop at none
     try:
@@ -68,21 +72,32 @@ def main():
         return 2
     notebooks = able_to_run(notebooks)
     failed = run_all(notebooks, profile=None, out=OUT, jobs=options.jobs) if notebooks else {}
-    total, changed, verdicts = 0, 0, 0
+    total, changed, verdicts = 0, [], 0
     for notebook in notebooks:
         if notebook.stem in failed:
             continue
         committed = claims.recorded(notebook)
         lines, verdict_changed = compare(committed, claims.recorded(OUT / notebook.name))
-        total, changed = total + len(committed), changed + len(lines)
+        total += len(committed)
         verdicts += verdict_changed
-        for line in lines:
-            print(f"  {notebook.stem}: {line}")
-    print(
-        f"{total} recorded checks compared, {changed} differences, "
+        changed += [f"{notebook.stem}: {line}" for line in lines]
+    summary = (
+        f"{total} recorded checks compared, {len(changed)} differences, "
         f"verdicts changed in {verdicts} notebooks, {len(failed)} notebooks failed"
     )
-    return 1 if failed or verdicts else 0
+    print("".join(f"  {line}\n" for line in changed) + summary)
+    write_report(OUT / "report.md", summary, changed, failed)
+    return 1 if failed or verdicts or (options.strict and changed) else 0
+
+
+def write_report(path, summary, changed, failed):
+    """The same as Markdown, with the versions it was made with: the text of an issue."""
+    versions = ", ".join(f"{name} {version(name)}" for name in ("numpy", "scipy", "scikit-learn"))
+    lines = [summary + ".", "", f"Python {platform.python_version()}, {versions}.", ""]
+    lines += [f"- {line}" for line in changed]
+    lines += [f"- {name} failed: {error.splitlines()[0]}" for name, error in failed.items()]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("\n".join(lines) + "\n", encoding="utf8")
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ import sys
 import nbformat
 import needs
 import pytest
+import reproduce
 import run_notebooks
 import small_tree
 from conftest import ROOT
@@ -318,3 +319,22 @@ def test_reproduce_reports_numbers_and_verdicts():
     assert verdict is True
     assert compare([check()], [])[1] is True
     assert compare([], [check()])[1] is True
+
+
+@pytest.mark.parametrize(("moved", "strict", "code"), [(0, 1, 0), (1, 0, 0), (1, 1, 1)])
+def test_a_number_that_moved_is_reported(tmp_path, monkeypatch, moved, strict, code):
+    """The weekly job is strict: it fails and leaves the text of an issue."""
+    old = Check("prop-1", "gap", 1.0, "<", 2.0, False, True, True)
+    new = {True: [old._replace(measured=1.5)], False: [old]}[bool(moved)]
+    monkeypatch.setattr(reproduce, "OUT", tmp_path)
+    monkeypatch.setattr(reproduce, "choose", lambda _: [ROOT / "t01_x.ipynb"])
+    monkeypatch.setattr(reproduce, "able_to_run", lambda found: found)
+    monkeypatch.setattr(reproduce, "run_all", lambda *_, **__: {})
+    recorded = {tmp_path: new, ROOT: [old]}
+    monkeypatch.setattr(reproduce.claims, "recorded", lambda path: recorded[path.parent])
+    monkeypatch.setattr(sys, "argv", ["reproduce.py"] + ["--strict"] * strict)
+    monkeypatch.setenv("FIRAL_CLAIMS", "")
+    assert reproduce.main() == code
+    report = (tmp_path / "report.md").read_text()
+    assert ("measured 1 -> 1.5" in report) == bool(moved)
+    assert "1 recorded checks compared" in report and "numpy" in report

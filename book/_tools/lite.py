@@ -1,0 +1,125 @@
+"""JupyterLite: four light notebooks that run in the browser, with the wheel beside them.
+
+    python book/_tools/lite.py          build it, into _build/lite
+    python book/_tools/lite.py --check  run the four here, as far as the browser can be imitated
+
+The browser's Python is Pyodide, loaded from the network when a page is opened; so the result is for
+the published book, and the offline book does not know it. ``--check`` runs the same notebooks in
+this Python with what Pyodide lacks taken away: threads, processes, and the package myst-nb. What
+it cannot show is that Pyodide has the packages, and how fast it is.
+"""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import downloads
+from check_alone import at_profile
+from run_notebooks import choose
+
+OUT = downloads.ROOT / "_build" / "lite"
+NOTEBOOKS = ("u01", "u02", "t01", "t13")
+FIRST_CELL = """\
+# In the browser: install what is missing, and stand in for what it cannot have.
+import os
+import sys
+import types
+
+os.environ["JOBLIB_MULTIPROCESSING"] = "0"
+if sys.platform == "emscripten":
+    %pip install -q firal matplotlib pandas pyyaml ipython
+try:
+    import myst_nb
+except ImportError:  # it only names figures for the book
+
+    def glue(name, value, display=True):
+        from IPython.display import display as show
+
+        if display:
+            show(value)
+
+    sys.modules["myst_nb"] = types.SimpleNamespace(glue=glue)
+from firal.companion import alone
+
+alone.prepare()"""
+# One process without Jupyter, threads and processes, as in the browser.
+IMITATION = """\
+import json, sys, threading
+import matplotlib
+from IPython.core.interactiveshell import InteractiveShell
+
+matplotlib.use("Agg")
+sys.modules["myst_nb"] = None
+shell = InteractiveShell.instance()
+
+
+def start(self):
+    raise RuntimeError("can't start new thread")
+
+
+threading.Thread.start = start
+for cell in json.load(open(sys.argv[1], encoding="utf8"))["cells"]:
+    if cell["cell_type"] == "code":
+        shell.run_cell("".join(cell["source"])).raise_error()
+"""
+
+
+def lite(text):
+    """A notebook for the browser: smallest size, own first cell, no stored outputs."""
+    notebook = json.loads(at_profile(text, "smoke"))
+    for cell in notebook["cells"]:
+        if cell.get("id") == "run-alone":
+            cell["source"] = FIRST_CELL
+        if cell["cell_type"] == "code":
+            cell["outputs"], cell["execution_count"] = [], None
+    return notebook
+
+
+def contents():
+    """{file name: notebook} of the four."""
+    texts = downloads.notebooks_alone(url=downloads.repository())
+    return {path.name: lite(texts[path.name]) for path in choose(NOTEBOOKS)}
+
+
+def build():
+    """Write the site with ``jupyter lite build``; its own pages need no network to build."""
+    shutil.rmtree(OUT, ignore_errors=True)
+    with tempfile.TemporaryDirectory() as scratch:
+        scratch = Path(scratch)
+        downloads.build_packages(scratch / "packages")
+        (scratch / "files").mkdir()
+        for name, notebook in contents().items():
+            (scratch / "files" / name).write_text(json.dumps(notebook), encoding="utf8")
+        command = [sys.executable, "-m", "jupyter", "lite", "build", "--no-sourcemaps"]
+        command += ["--contents", scratch / "files", "--output-dir", OUT]
+        command += ["--piplite-wheels", scratch / "packages" / downloads.WHEEL]
+        subprocess.run([str(part) for part in command], cwd=scratch, check=True)
+    print(f"Serve it: {sys.executable} -m http.server --directory {OUT.relative_to(Path.cwd())}")
+
+
+def check():
+    """Run the four here without threads, processes and myst-nb; returns the names that failed."""
+    failed = []
+    for name, notebook in contents().items():
+        with tempfile.TemporaryDirectory() as scratch:
+            file = Path(scratch) / name
+            file.write_text(json.dumps(notebook), encoding="utf8")
+            run = subprocess.run(
+                [sys.executable, "-c", IMITATION, str(file)],
+                cwd=downloads.ROOT / "notebooks",
+                env={**os.environ, "OMP_NUM_THREADS": "1", "IPYTHONDIR": scratch},
+                capture_output=True,
+                text=True,
+            )
+        words = f"FAILED\n{run.stdout[-1500:]}{run.stderr[-500:]}" if run.returncode else "runs"
+        print(f"  {name}: {words}", flush=True)
+        failed += [name] * bool(run.returncode)
+    return failed
+
+
+if __name__ == "__main__":
+    sys.exit(bool(check()) if sys.argv[1:] == ["--check"] else build())

@@ -1,0 +1,149 @@
+"""What the built book carries: notebooks that run alone, packages, records, doors."""
+
+import json
+import os
+import re
+import sys
+import zipfile
+
+import claims_record
+import downloads
+import jsonschema
+import pytest
+import yaml
+from conftest import ROOT
+from downloads_in_book import doors
+
+from firal.companion import alone, checkout, profiles
+
+sys.path.insert(0, str(ROOT / "book" / "_backend"))
+SCHEMA = json.loads((ROOT / "book" / "claims.schema.json").read_text(encoding="utf8"))
+URL = "https://github.com/Someone/firal"
+
+
+@pytest.fixture(scope="module")
+def backend():
+    try:
+        import build_backend
+    except ImportError:
+        pytest.skip("this setuptools has no build backend")
+    return build_backend
+
+
+def code(notebook):
+    return ["".join(c["source"]) for c in notebook["cells"] if c["cell_type"] == "code"]
+
+
+@pytest.fixture(scope="module")
+def texts():
+    return downloads.notebooks_alone(url=URL)
+
+
+def test_every_notebook_gets_one_cell_in_front_and_no_other_change(texts):
+    stored = {p.name: json.loads(p.read_text("utf8")) for p in ROOT.glob("notebooks/*.ipynb")}
+    assert sorted(texts) == sorted(stored)
+    for name, text in texts.items():
+        first, *others = code(json.loads(text))
+        assert others == code(stored[name])
+        assert f'"firal[notebook] @ git+{URL}"' in first and first.endswith("alone.prepare()")
+
+
+def test_without_an_address_the_name_is_installed_and_links_are_words():
+    link = "See [the *text*](../book/setting.md#idea) and [t02](t02_x.ipynb)."
+    cells = [
+        {"cell_type": "markdown", "source": [link], "metadata": {}},
+        {"cell_type": "code", "source": ["1"], "metadata": {}},
+    ]
+    plain = downloads.alone({"cells": cells})["cells"]
+    assert plain[0]["source"] == ["See the *text* and [t02](t02_x.ipynb)."]
+    assert '"firal[notebook]"' in "".join(plain[1]["source"])
+    linked = downloads.alone({"cells": cells}, URL)["cells"][0]["source"][0]
+    assert "(https://someone.github.io/firal/book/setting.html#idea)" in linked
+
+
+def test_the_zip_is_the_same_twice(tmp_path):
+    for name in "ab":
+        downloads.write_archive(tmp_path / name, {"x.ipynb": "{}"})
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+    assert "firal-notebooks/x.ipynb" in zipfile.ZipFile(tmp_path / "a").namelist()
+
+
+def test_what_notebooks_read_is_collected(backend, tmp_path):
+    backend.collect(files=tmp_path)
+    for items in profiles.INPUTS.values():
+        for item in items:
+            if "/" in item:
+                assert (tmp_path / item).read_bytes() == (ROOT / item).read_bytes()
+            else:
+                (copy,) = (tmp_path / "notebooks").glob(f"{item}_*.ipynb")
+                mime = backend.TABLE
+                original = checkout.displayed(ROOT / "notebooks" / copy.name, mime)
+                assert original and checkout.displayed(copy, mime) == original
+                assert copy.stat().st_size < 20_000
+
+
+def test_a_notebook_alone_finds_its_files(backend, tmp_path, monkeypatch):
+    backend.collect(files=tmp_path / "files")
+    (tmp_path / "empty").mkdir()
+    monkeypatch.chdir(tmp_path / "empty")
+    with pytest.raises(ValueError, match="was not found"):
+        checkout.root()
+    folder = alone.prepare(tmp_path / "files")
+    assert folder == tmp_path / "empty" / alone.FOLDER == checkout.root()
+    own = folder / "benchmarks" / "cost.csv"
+    own.write_text("mine")
+    os.chdir(tmp_path / "empty")
+    alone.prepare(tmp_path / "files")
+    assert own.read_text() == "mine"
+
+
+def test_alone_says_what_is_missing_and_leaves_a_checkout_alone(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ValueError, match="install the wheel"):
+        alone.prepare(tmp_path / "nothing")
+    monkeypatch.chdir(ROOT / "notebooks")
+    assert alone.prepare(tmp_path / "nothing") is None
+
+
+def test_doors_follow_the_address():
+    assert "colab" not in doors("t01_x", "", "main") and "download=" in doors("t01_x", "", "main")
+    html = doors("t01_x", URL, "main")
+    assert "colab.research.google.com/github/Someone/firal/blob/alone/notebooks/t01_x.ipynb" in html
+    assert "mybinder.org/v2/gh/Someone/firal/main?urlpath=lab/tree/notebooks/t01_x.ipynb" in html
+    assert "make lab NB=t01" in html
+
+
+def test_claims_json_follows_its_schema():
+    record = claims_record.claims_record(ROOT)
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+    validator = jsonschema.Draft202012Validator(SCHEMA)
+    validator.validate(record)
+    paper = [c for c in record["claims"] if c["of"] == "the paper"]
+    assert sum(record["totals_of_the_paper"].values()) == len(paper)
+    assert any(check["control"] for claim in paper for check in claim["checks"])
+    record["claims"][0]["verdict"] = "certainly"
+    assert not validator.is_valid(record)
+
+
+def test_metadata_files_agree():
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf8"))
+    zenodo = json.loads((ROOT / ".zenodo.json").read_text(encoding="utf8"))
+    meta = claims_record.codemeta(ROOT)
+    assert zenodo["title"] == meta["name"] == citation["title"]
+    assert zenodo["keywords"] == meta["keywords"] == citation["keywords"]
+    assert zenodo["license"] == citation["license"] and citation["license"] in meta["license"]
+    assert meta["version"] == downloads.VERSION
+    assert [c["name"] for c in zenodo["creators"]] == [a["name"] for a in citation["authors"]]
+
+
+def test_the_lock_file_has_every_pin_with_hashes():
+    def name(line):
+        return re.sub(r"[-_.]+", "-", re.match(r"[\w.-]+", line)[0]).lower()
+
+    pins = (ROOT / "requirements.txt").read_text(encoding="utf8")
+    lock = (ROOT / "book" / "requirements.lock").read_text(encoding="utf8")
+    entries = re.split(r"\n(?=[\w-]+[\w.-]*==)", lock)[1:]
+    locked = {name(e): re.search(r"==([^\s;]+)", e)[1] for e in entries}
+    assert all("--hash=sha256:" in entry for entry in entries)
+    for pin in re.findall(r"^[\w.-]+==\S+$", pins, re.M):
+        assert locked[name(pin)] == pin.split("==")[1], f"{pin}: make lock"
