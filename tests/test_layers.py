@@ -28,7 +28,7 @@ LAYERS = (
     {"data"},
     {"session"},
     {"firal"},
-    {"cli_progress"},
+    {"cli_progress", "cli_output"},
     {"cli_arguments", "cli_labeling", "skactiveml", "skactiveml_models", "skactiveml_utilities"},
     {"cli_options", "cli_select"},
     {"cli_session"},
