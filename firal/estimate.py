@@ -16,7 +16,7 @@ import numpy as np
 
 from firal.common.sizes import size_text, time_text, total_memory
 from firal.pipeline import DEFAULT
-from firal.selection import penalized, wide
+from firal.selection import block_diagonal, penalized, wide
 from firal.selection.structure import PER_CUBE, PER_POOL, block_cost, choose, full_cost
 
 __all__ = [
@@ -194,6 +194,9 @@ def why_impossible(plan: Estimate, memory: int | None) -> str | None:
     if plan.structure == "wide" and plan.least > wide.MOST_BYTES:
         most = size_text(wide.MOST_BYTES)
         return f"it needs vectors of {size_text(plan.least)}, and {most} is the most"
+    if plan.structure == "block-diagonal" and plan.least > block_diagonal.MOST_BYTES:
+        most = size_text(block_diagonal.MOST_BYTES)
+        return f"it needs blocks of {size_text(plan.least)}, and {most} is the most"
     if memory is not None and plan.least > memory:
         return f"it needs {size_text(plan.least)} of memory, and this machine has " + size_text(
             memory

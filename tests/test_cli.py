@@ -17,7 +17,7 @@ from sklearn.datasets import load_wine
 from sklearn.preprocessing import StandardScaler
 
 import firal
-from firal import cli, cli_progress, cli_select, estimate, picking
+from firal import cli, cli_output, cli_progress, cli_select, estimate, picking
 from firal.data import output
 from firal.selection import penalized
 
@@ -375,7 +375,7 @@ def test_a_folder_that_cannot_be_written_is_found_before_the_computation(
     def refuses(dir):
         raise PermissionError(13, "Permission denied", f"{dir}/tmp123")
 
-    monkeypatch.setattr(cli_select, "TemporaryFile", refuses)
+    monkeypatch.setattr(cli_output, "TemporaryFile", refuses)
     monkeypatch.setattr(cli_select, "read_points", lambda *_, **__: pytest.fail("too late"))
     (folder / "locked").mkdir()
     code, _, err = run(capsys, "features.npy", "--budget", 3, "--output", "locked/picks.csv")

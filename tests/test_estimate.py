@@ -30,7 +30,7 @@ def test_the_structure_is_the_one_that_is_used(monkeypatch, m, d, c, n0, budget)
         order = pool.shape[1] * (free if structure == "full" else 1)
         used.update(structure=structure, order=order, clusters=pool.shape[1] - d)
 
-    def catch_wide(problem, *_):
+    def catch_wide(problem, *_, **__):
         used.update(structure="wide", order=problem.X.shape[1], clusters=problem.X.count)
 
     monkeypatch.setattr(penalized, "select", catch)
