@@ -113,7 +113,7 @@ def estimate(
     --------
     >>> plan = estimate(m=3000, d=769, c=20, n_labels=60, budget=20)
     >>> plan.structure, plan.order
-    ('block-diagonal', 809)
+    ('wide', 809)
     >>> estimate(3000, 769, 2, 60, 20, "firal").structure
     'full'
     """

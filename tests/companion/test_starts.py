@@ -6,6 +6,7 @@ import pytest
 from firal import fit, loop, next_batch, select
 from firal.companion import starts
 from firal.companion.records import load_runs, save_runs
+from firal.engine.scaling import model_features
 from firal.selection.bait import bait
 
 OPTIONS = dict(rounds=2, batch=3, seed=5)
@@ -58,6 +59,20 @@ def test_softer_is_the_strategy_with_another_theta(pool):
     same = starts.softer(X, y, "firal-soft", 0, **OPTIONS)
     assert same[0].accuracy == run[0].accuracy  # the same S0 and classifier
     assert same[0].accuracy == loop.compare(X, y, trials=[0], **OPTIONS)[0].accuracy
+
+
+@pytest.mark.parametrize("name", starts.STRUCTURED)
+def test_structured_is_select_on_prepared_features(pool, name):
+    X, y = pool
+    run = starts.run_trial(X, y, 0, [name], **OPTIONS)
+    assert [(r.strategy, r.n_labels) for r in run] == [(name, 3), (name, 6), (name, 9)]
+    known = loop.initial_rows(y, 5, 0)
+    free, F = np.setdiff1d(np.arange(90), known), model_features(X, robust=True)
+    theta = fit(F[known], y[known], 3, 0.02, penalty="symmetric").theta
+    how = dict(ridge=0.01, rounding="greedy", structure=starts.STRUCTURED[name])
+    found = select(F[free], F[known], theta, 3, **how)
+    assert run[1].picked.tolist() == free[found.indices].tolist()
+    assert run[1].fir == pytest.approx(found.objective)
 
 
 def test_roundings_are_those_of_select(pool):
