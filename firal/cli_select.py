@@ -8,21 +8,19 @@ from __future__ import annotations
 import argparse
 import json
 import logging
-import sys
 from collections import Counter
 from collections.abc import Iterable
-from pathlib import Path
-from tempfile import TemporaryFile
 from typing import Any
 
 import numpy as np
 
 import firal
+from firal.cli_output import check_output, write
 from firal.cli_progress import Ticker
 from firal.data.classes import refuse_doubts, table_of_classes
 from firal.data.columns import listed_features
 from firal.data.labels import read_rows
-from firal.data.output import check_suffix, replace_file, table_bytes
+from firal.data.output import check_suffix, table_bytes
 from firal.data.points import Points, read_points, telling
 from firal.data.probabilities import read_probabilities
 from firal.data.streams import dask_client
@@ -287,82 +285,7 @@ def _finite(value):
     return value if value is not None and np.isfinite(value) else None
 
 
-def check_output(
-    path: Path | None, sources: list[Path], overwrite: bool, format: str | None = None
-) -> None:
-    """Check before the work that the result can be written.
-
-    Parameters
-    ----------
-    path : Path or None
-        The output; None for stdout.
-    sources : list of Path
-        Files that are read, and must not be replaced.
-    overwrite : bool
-        Whether an existing file may be replaced.
-    format : str, optional
-        The format asked for, which must be that of the suffix.
-
-    Raises
-    ------
-    ValueError
-        If it cannot be written.
-    """
-    if path is None:
-        if sys.stdout is None:
-            raise ValueError("there is no stdout to write to: give an --output")
-        return
-    if path.exists():
-        _check_existing_output(path, sources, overwrite)
-    suffix = check_suffix(path)
-    if format is not None and suffix != f".{format}":
-        raise ValueError(f"--format must be that of --output, {path.name}, got {format}")
-    folder = path.resolve().parent  # of what a link points to
-    if not folder.is_dir():
-        raise ValueError(f"no folder {path.parent} for --output")
-    try:
-        with TemporaryFile(dir=folder):  # now, and not after the computation
-            pass
-    except OSError as error:
-        raise ValueError(
-            f"the folder {path.parent} for --output must be writable, got: {error.strerror}"
-        ) from None
-
-
-def _check_existing_output(path, sources, overwrite):
-    if not path.is_file():
-        kind = "a folder" if path.is_dir() else "a device"
-        raise ValueError(f"--output must be an ordinary file, got {kind}, {path}")
-    if any(path.samefile(source) for source in sources):
-        raise ValueError(f"--output must not be one of the files that are read, got {path}")
-    if not overwrite:
-        raise ValueError(
-            f"{path} exists, perhaps with labels in it: choose another --output, or --overwrite"
-        )
-
-
 def _sources(options):
     paths = [options.features, *options.labeled, *options.exclude]
     paths += [] if options.probabilities is None else [options.probabilities]
     return [path for path in paths if path.exists()]
-
-
-def write(options: argparse.Namespace, content: bytes) -> None:
-    """Write the result to --output or to stdout.
-
-    Parameters
-    ----------
-    options : argparse.Namespace
-        Of the command.
-    content : bytes
-        What to write.
-    """
-    if options.output is None:
-        sys.stdout.write(content.decode())
-        sys.stdout.flush()
-        return
-    try:
-        replace_file(options.output, content)
-    except OSError as error:
-        raise OSError(f"--output {options.output} cannot be written: {error.strerror}") from None
-    log.info(f"{options.budget} picks written to {options.output}")

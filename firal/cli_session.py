@@ -12,8 +12,9 @@ import sys
 from pathlib import Path
 
 from firal.cli_labeling import label_in_terminal
+from firal.cli_output import check_output
 from firal.cli_progress import Ticker
-from firal.cli_select import announce, check_output, model_options, probabilities, reading
+from firal.cli_select import announce, model_options, probabilities, reading
 from firal.data.classes import rename, table_of_classes
 from firal.data.columns import listed_features
 from firal.data.labels import merge, read_answers
