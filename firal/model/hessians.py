@@ -163,8 +163,13 @@ def weighted_information(X: np.ndarray, h: np.ndarray, weights: np.ndarray) -> n
         P = packed_products(points, more.take(triangle(d), points, points.dtype))
         packed += G @ P.T
     blocks = packed if by_pairs else packed[:, symmetric_index(d)]  # (k(k+1)/2, d, d)
-    full = blocks[symmetric_index(k)]  # (k, k, d, d)
-    return full.transpose(0, 2, 1, 3).reshape(d * k, d * k).astype(X.dtype, copy=False)
+    full, start = np.empty((k, d, k, d), dtype=X.dtype), 0
+    for r in range(k):
+        row = blocks[start : start + k - r]  # the pairs (r, r), (r, r+1), ..
+        full[r:, :, r] = row
+        full[r, :, r:] = row.transpose(1, 0, 2)
+        start += k - r
+    return full.reshape(d * k, d * k)
 
 
 def contract_curvature(X: np.ndarray, h: np.ndarray, M: np.ndarray) -> np.ndarray:
