@@ -108,6 +108,8 @@ def _penalized(pool, labeled, theta, budget, rng, ridge, report):
     m, d, free = pool.n_points, pool.n_features, 1 if theta is None else len(theta)
     count = min(len(labeled) + budget, 2 * budget, m)
     structure = "full" if d * free <= penalized.LARGEST_FULL else "block-diagonal"
+    if theta is None and d + count > penalized.LARGEST_FIRST:
+        structure = "block-diagonal"  # the same problem, since all points have one class part
     centers = None
     if structure != "full" or (d + count) * free <= penalized.LARGEST_SIZE:
         centers = cluster_centers(pool.sample(SAMPLE, rng), count, rng, starts=1)
