@@ -30,7 +30,7 @@ from firal.streaming import pick_streamed
 
 DEFAULT = "firal-ridge"
 RIDGE = 1e-3  # of the strategies of the paper; that of the default is in firal.selection.penalized
-MANY = 300_000  # labels from which on a fit by blocks is quicker, and needs less memory
+MANY = 300_000  # labels from which on a fit by blocks saves memory; chosen, it is not quicker
 
 log = logging.getLogger("firal")
 

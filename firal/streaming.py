@@ -114,6 +114,8 @@ def _penalized(pool, labeled, theta, budget, rng, ridge, report):
     m, d, free = pool.n_points, pool.n_features, 1 if theta is None else len(theta)
     count = min(len(labeled) + budget, 2 * budget, m)
     structure = "full" if d * free <= penalized.LARGEST_FULL else "block-diagonal"
+    if theta is None and d + count > penalized.LARGEST_FIRST:
+        structure = "block-diagonal"  # the same problem, since all points have one class part
     if structure != "full" and penalized.is_wide(d + count, free + 1):
         rows = np.linspace(0, m - 1, min(m, max(WIDE_SAMPLE, 2 * budget))).astype(int)
         if rows.size < m:

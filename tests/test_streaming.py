@@ -60,6 +60,22 @@ def test_picks_with_block_diagonal_information(labeled, small_blocks, monkeypatc
     np.testing.assert_allclose(found.selection.lambda_min, expected.selection.lambda_min)
 
 
+def test_the_first_batch_of_many_columns_has_blocks(small_blocks, monkeypatch):
+    structures, prepare = [], streaming.prepare_streamed
+
+    def prepared(*arguments, **options):
+        structures.append(options["structure"])
+        return prepare(*arguments, **options)
+
+    monkeypatch.setattr(streaming, "prepare_streamed", prepared)
+    X, _ = table(300)
+    for largest in (penalized.LARGEST_FIRST, 5):  # as select_penalized does
+        monkeypatch.setattr(penalized, "LARGEST_FIRST", largest)
+        expected, found = (firal.next_batch(one, None, B) for one in (X, as_home(X)))
+        assert found.rows.tolist() == expected.rows.tolist()
+    assert structures == ["full", "block-diagonal"]
+
+
 @pytest.mark.parametrize("strategy", firal.STRATEGIES)
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_every_home_gives_the_same_picks(strategy, dtype, small_blocks, tmp_path):

@@ -35,6 +35,9 @@ _syevd = _routine(cython_lapack, "dsyevd", 11)
 _trsm = _routine(cython_blas, "dtrsm", 11)
 _trmm = _routine(cython_blas, "dtrmm", 11)
 _syrk = _routine(cython_blas, "dsyrk", 10)
+_gemm = _routine(cython_blas, "dgemm", 13)
+_trtri = _routine(cython_lapack, "dtrtri", 6)
+_lauum = _routine(cython_lapack, "dlauum", 5)
 
 
 def _integer(value):
@@ -80,6 +83,52 @@ def inverse_of_factored(C: np.ndarray) -> None:
     _potri(b"L", _integer(len(C)), *_matrix(C), _integer(0))
 
 
+def invert_triangular(C: np.ndarray) -> None:
+    """Overwrite a lower triangular matrix with its inverse.
+
+    Parameters
+    ----------
+    C : np.ndarray of shape (size, size)
+        Lower triangular, in Fortran order; what is above the diagonal stays.
+    """
+    _trtri(b"L", b"N", _integer(len(C)), *_matrix(C), _integer(0))
+
+
+def own_gram(C: np.ndarray) -> None:
+    """Overwrite the lower triangle of a triangular matrix with that of ``C^T C``.
+
+    Parameters
+    ----------
+    C : np.ndarray of shape (size, size)
+        Lower triangular, in Fortran order; what is above the diagonal stays.
+    """
+    _lauum(b"L", _integer(len(C)), *_matrix(C), _integer(0))
+
+
+def add_product(A: np.ndarray, B: np.ndarray, out: np.ndarray, factor: float) -> None:
+    """Add ``factor A B`` to a matrix; A may be the transpose of a matrix in Fortran order, B too.
+
+    Parameters
+    ----------
+    A : np.ndarray of shape (m, k)
+        First factor.
+    B : np.ndarray of shape (k, n)
+        Second factor.
+    out : np.ndarray of shape (m, n)
+        In Fortran order. Overwritten.
+    factor : float
+        Of the product.
+    """
+
+    def operand(M):
+        plain = M.strides[0] == M.itemsize
+        return (b"N" if plain else b"T"), _matrix(M if plain else M.T)
+
+    (first, a), (second, b) = operand(A), operand(B)
+    sizes = _integer(out.shape[0]), _integer(out.shape[1]), _integer(A.shape[1])
+    _gemm(first, second, *sizes, _real(factor), *a, *b, _real(1.0), *_matrix(out))
+
+
 def eigenvalues(A: np.ndarray) -> np.ndarray:
     """Eigenvalues of a symmetric matrix; its lower triangle is overwritten.
 
@@ -101,6 +150,20 @@ def eigenvalues(A: np.ndarray) -> np.ndarray:
     if failed.value:
         raise np.linalg.LinAlgError("eigenvalues did not converge")
     return values
+
+
+def solve_triangular_right(B: np.ndarray, C: np.ndarray) -> None:
+    """Overwrite B with ``B C^{-T}``.
+
+    Parameters
+    ----------
+    B : np.ndarray of shape (n, size)
+        Overwritten; may be some rows of a larger matrix.
+    C : np.ndarray of shape (size, size)
+        Lower triangular.
+    """
+    sizes = _integer(len(B)), _integer(B.shape[1])
+    _trsm(b"R", b"L", b"T", b"N", *sizes, _real(1.0), *_matrix(C), *_matrix(B))
 
 
 def solve_triangular(C: np.ndarray, B: np.ndarray, transposed: bool = False) -> None:

@@ -2,7 +2,7 @@
 
 :func:`firal.fit` holds the probabilities of all points, and reads them many times. Here a Newton
 step is one pass: every block adds its loss, gradient and Hessian to the sums. The minimizer is the
-same. It pays from some hundred thousand labels on.
+same. It saves memory; it was 1.5 times slower with 100,000 labels, and twice with 10,000.
 """
 
 from __future__ import annotations

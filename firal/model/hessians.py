@@ -21,16 +21,19 @@ from __future__ import annotations
 
 import numpy as np
 
-from firal.common.blocks import pool_blocks
+from firal.common.blocks import BLOCK_BYTES, pool_blocks
 from firal.model.packing import (
     is_diagonal,
     packed_coefficients,
     packed_curvature,
+    packed_forms,
     packed_products,
     symmetric_index,
     triangle,
 )
 
+ROWS = 1000  # points of a block, if they fit in LARGEST: the sum is added up once per block
+LARGEST = 4 * BLOCK_BYTES
 FEW_BLOCKS = 3  # up to this many classes besides the reference, one product per pair is faster
 
 
@@ -145,20 +148,28 @@ def weighted_information(X: np.ndarray, h: np.ndarray, weights: np.ndarray) -> n
     >>> weighted_information(np.array([[1.0], [2.0]]), np.full((2, 1), 0.5), np.ones(2))
     array([[1.25]])
     """
-    (n, d), k = X.shape, h.shape[1]
+    d, k = X.shape[1], h.shape[1]
     by_pairs = k <= FEW_BLOCKS
     packed = np.zeros((triangle(k), d, d) if by_pairs else (triangle(k), triangle(d)))
-    for block in pool_blocks(n, _bytes_per_point(X, k)):
+    room, more = _Room(), _Room()
+    for block in _blocks(X, k):
         points = X[block]
-        G = packed_curvature(h[block], weights[block])
         if by_pairs:
-            for pair, g in enumerate(G):
+            for pair, g in enumerate(packed_curvature(h[block], weights[block])):
                 packed[pair] += points.T @ (g[:, None] * points)
-        else:
-            packed += G @ packed_products(points).T
+            continue
+        dtype = np.result_type(h, weights)
+        G = packed_curvature(h[block], weights[block], room.take(triangle(k), points, dtype))
+        P = packed_products(points, more.take(triangle(d), points, points.dtype))
+        packed += G @ P.T
     blocks = packed if by_pairs else packed[:, symmetric_index(d)]  # (k(k+1)/2, d, d)
-    full = blocks[symmetric_index(k)]  # (k, k, d, d)
-    return full.transpose(0, 2, 1, 3).reshape(d * k, d * k).astype(X.dtype, copy=False)
+    full, start = np.empty((k, d, k, d), dtype=X.dtype), 0
+    for r in range(k):
+        row = blocks[start : start + k - r]  # the pairs (r, r), (r, r+1), ..
+        full[r:, :, r] = row
+        full[r, :, r:] = row.transpose(1, 0, 2)
+        start += k - r
+    return full.reshape(d * k, d * k)
 
 
 def contract_curvature(X: np.ndarray, h: np.ndarray, M: np.ndarray) -> np.ndarray:
@@ -191,7 +202,7 @@ def contract_curvature(X: np.ndarray, h: np.ndarray, M: np.ndarray) -> np.ndarra
     (n, d), k = X.shape, h.shape[1]
     out = np.empty(n, dtype=X.dtype)
     if k <= FEW_BLOCKS:
-        for block in pool_blocks(n, _bytes_per_point(X, k)):
+        for block in _blocks(X, k):
             out[block] = np.einsum(
                 "nkl,nkl->n", curvature(h[block]), _forms_by_pairs(X[block], M, k)
             )
@@ -199,9 +210,13 @@ def contract_curvature(X: np.ndarray, h: np.ndarray, M: np.ndarray) -> np.ndarra
     coefficients = packed_coefficients(M, d, k).astype(X.dtype, copy=False)
     # a pair (k, l) with k < l stands for (l, k) too
     coefficients *= np.where(is_diagonal(k), 1, 2).astype(X.dtype)[:, None]
-    for block in pool_blocks(n, _bytes_per_point(X, k)):
-        forms = coefficients @ packed_products(X[block])
-        out[block] = np.einsum("pn,pn->n", packed_curvature(h[block]), forms)
+    room, more = _Room(), _Room()
+    for block in _blocks(X, k):
+        points = X[block]
+        G = packed_curvature(h[block], out=room.take(triangle(k), points, h.dtype))
+        # first all class pairs: what is left is one quadratic form in x per point
+        forms = more.take(triangle(d), points, np.result_type(X, h))
+        out[block] = packed_forms(np.matmul(coefficients.T, G, out=forms), points)
     return out
 
 
@@ -238,20 +253,40 @@ def quadratic_forms(X: np.ndarray, W: np.ndarray, n_blocks: int) -> np.ndarray:
     W = W.astype(X.dtype, copy=False)
     out = np.empty((n, k, k), dtype=X.dtype)
     if k <= FEW_BLOCKS:
-        for block in pool_blocks(n, _bytes_per_point(X, k)):
+        for block in _blocks(X, k):
             out[block] = _forms_by_pairs(X[block], W, k)
         return out
     coefficients = packed_coefficients(W, d, k)
     unpack = symmetric_index(k).ravel()
-    for block in pool_blocks(n, _bytes_per_point(X, k)):
+    for block in _blocks(X, k):
         forms = packed_products(X[block]).T @ coefficients.T
         np.take(forms, unpack, axis=1, out=out[block].reshape(-1, k * k), mode="clip")
     return out
 
 
 def _bytes_per_point(X, k):
-    """Working memory of one point: products x_a x_b, curvature pairs and quadratic forms."""
-    return X.itemsize * (triangle(X.shape[1]) + 2 * k * k + 2 * X.shape[1])
+    """Working memory of one point: products x_a x_b or their coefficients, and curvature pairs."""
+    d = X.shape[1]
+    return X.itemsize * (triangle(d) + triangle(k) + 2 * (d + k))
+
+
+def _blocks(X, k):
+    """Blocks of points; so large, if they may, that a product does not wait for its result."""
+    each = _bytes_per_point(X, k)
+    return pool_blocks(len(X), each, max(BLOCK_BYTES, min(ROWS * each, LARGEST)))
+
+
+class _Room:
+    """Memory of one operand of every block: fresh memory costs as much as the arithmetic in it."""
+
+    def __init__(self):
+        self.flat = np.empty(0)
+
+    def take(self, rows, points, dtype):
+        size = rows * len(points)
+        if self.flat.size < size or self.flat.dtype != dtype:
+            self.flat = np.empty(size, dtype)
+        return self.flat[:size].reshape(rows, len(points))
 
 
 def _forms_by_pairs(X, W, k):

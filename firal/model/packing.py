@@ -88,13 +88,15 @@ def symmetric_index(size: int) -> np.ndarray:
     return index
 
 
-def packed_products(A: np.ndarray) -> np.ndarray:
+def packed_products(A: np.ndarray, out: np.ndarray | None = None) -> np.ndarray:
     """Multiply all pairs of entries of every row: the upper half of ``a_i a_i^T``.
 
     Parameters
     ----------
     A : ndarray of shape (n, size)
         Points.
+    out : ndarray of shape (size*(size+1)/2, n), optional
+        Memory to overwrite.
 
     Returns
     -------
@@ -109,7 +111,8 @@ def packed_products(A: np.ndarray) -> np.ndarray:
     """
     size = A.shape[1]
     columns = np.ascontiguousarray(A.T)
-    out = np.empty((triangle(size), A.shape[0]), dtype=A.dtype)
+    if out is None:
+        out = np.empty((triangle(size), A.shape[0]), dtype=A.dtype)
     start = 0
     for r in range(size):
         np.multiply(columns[r], columns[r:], out=out[start : start + size - r])
@@ -117,7 +120,39 @@ def packed_products(A: np.ndarray) -> np.ndarray:
     return out
 
 
-def packed_curvature(h: np.ndarray, weights: np.ndarray | float = 1.0) -> np.ndarray:
+def packed_forms(N: np.ndarray, A: np.ndarray) -> np.ndarray:
+    """Evaluate one quadratic form at every row: the sum of ``N_rs a_ir a_is`` over r <= s.
+
+    Parameters
+    ----------
+    N : ndarray of shape (size*(size+1)/2, n)
+        Packed coefficients of every row's own form.
+    A : ndarray of shape (n, size)
+        Points.
+
+    Returns
+    -------
+    ndarray of shape (n,)
+        One number per point. No product of two entries is written to memory.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> packed_forms(np.ones((3, 1)), np.array([[2.0, 3.0]]))  # 4 + 6 + 9
+    array([19.])
+    """
+    n, size = A.shape
+    columns = np.ascontiguousarray(A.T)
+    out, start = np.zeros(n, dtype=N.dtype), 0
+    for r in range(size):
+        out += columns[r] * np.einsum("sn,sn->n", N[start : start + size - r], columns[r:])
+        start += size - r
+    return out
+
+
+def packed_curvature(
+    h: np.ndarray, weights: np.ndarray | float = 1.0, out: np.ndarray | None = None
+) -> np.ndarray:
     """Compute the upper half of ``w_i (diag(h_i) - h_i h_i^T)`` for every point.
 
     Parameters
@@ -126,6 +161,8 @@ def packed_curvature(h: np.ndarray, weights: np.ndarray | float = 1.0) -> np.nda
         Probabilities of the first k = c-1 classes.
     weights : ndarray of shape (n,) or float, default 1.0
         Weights w_i of any sign.
+    out : ndarray of shape (k*(k+1)/2, n), optional
+        Memory to overwrite.
 
     Returns
     -------
@@ -141,7 +178,8 @@ def packed_curvature(h: np.ndarray, weights: np.ndarray | float = 1.0) -> np.nda
     k = h.shape[1]
     columns = np.ascontiguousarray(h.T)
     weighted = columns * weights
-    out = np.empty((triangle(k), h.shape[0]), dtype=weighted.dtype)
+    if out is None:
+        out = np.empty((triangle(k), h.shape[0]), dtype=weighted.dtype)
     start = 0
     for r in range(k):
         np.multiply(-weighted[r], columns[r:], out=out[start : start + k - r])

@@ -19,9 +19,9 @@ meet a point only through the k x k matrices Q1 = [x^T W1_kl x] and Q2 = [x^T W2
 the gain is a constant plus the score trace[(I + eta G Q1)^{-1} G Q2] with G = diag(h) - h h^T.
 ``firal.selection.scoring`` finds the point with the largest one.
 
-**nu.** Let l_1 <= l_2 <= .. be the eigenvalues of sum_l H~_{i_l} and u = nu + eta l_1. The equation
-is phi(u) = (sum_j (u + eta (l_j - l_1))^{-2})^{-1/2} = 1. phi is concave and increasing, and
-phi(1) <= 1, so Newton's method started at u = 1 climbs to the root without overshooting.
+**nu.** ``firal.selection.normalizer`` solves trace(A_t) = 1: by the eigenvalues of sum_l H~_{i_l},
+or by a few factorizations of A_t^{-1/2} where eigenvalues are expensive. There the last step helps:
+its W1 and a correction of rank c - 1 give the traces of the new matrix at the last nu.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from firal.common import checks
-from firal.common.threads import one_thread
+from firal.common.threads import matrix_threads, one_thread
+from firal.selection import normalizer
 from firal.selection.block_rounding import BlockRounding, any_rounding
 from firal.selection.greedy import greedy
 from firal.selection.rounding import Rounding
@@ -266,33 +267,55 @@ class _FtrlRule:
     def __init__(self, rounding, eta):
         self.rounding, self.eta = rounding, eta
         self.picked, self.gains, self.constant = rounding.picked(), [], 0.0
+        self.last, self.miss, self.by_factors = None, 0.0, rounding.Sigma.ndim == 2
 
     def weights(self):
         Sigma, eta = self.rounding.Sigma, self.eta
-        spectrum = self.picked.spectrum()
-        nu = _normalizer(eta * spectrum)
+        found = self._normalizer()
         K = self.picked.information + self.rounding.labeled_per_pick
         K *= eta
-        K += nu * Sigma
+        K += found.x * Sigma
         W1, W2 = self.rounding.score_matrices(K)
-        self.constant = (np.sum(1 / (nu + eta * spectrum)) - np.vdot(W1, Sigma)) / eta
+        known = np.vdot(W1, Sigma)
+        self.constant = (found.h - known) / eta
+        self.last = found.x, W1, W2, known
         return eta * W1, W2
 
     def add(self, i, score):
         self.gains.append(self.constant + score)
         self.picked.add(i)
 
+    def _normalizer(self):
+        """nu, and the trace of A^{1/2}: by factors if the matrices are large, else by eigenvalues.
 
-def _normalizer(values):
-    """nu with sum_j (nu + values_j)^{-2} = 1 and all nu + values_j > 0; ``values`` ascending."""
-    shifted = values - values[0]
-    u = 1.0
-    for _ in range(100):
-        inverse = 1 / (u + shifted)
-        square = np.sum(inverse**2)
-        # Newton for square^{-1/2} = 1; its derivative in u is square^{-3/2} sum inverse^3
-        move = (np.sqrt(square) - 1) * square / np.sum(inverse**3)
-        u += move
-        if move <= 4e-16 * u:
-            break
-    return u - values[0]
+        A large eta makes one eigenvalue decide. Then factors need more steps than they are worth,
+        and in the steps after this one, too.
+        """
+        picked, size = self.picked, len(self.rounding.Sigma)
+        if self.by_factors and size >= normalizer.FROM and not picked.spectrum_is_known():
+            threads = matrix_threads(size, self.rounding.problem.threads)
+            B = self.eta * picked.white
+            found = normalizer.from_factors(B, [self._at_last()], self.miss, threads)
+            if found is not None:
+                self.miss = found[1]
+                return found[0]
+            self.by_factors = False
+        spectrum = self.eta * picked.spectrum()
+        nu = normalizer.from_eigenvalues(spectrum)
+        return normalizer.Known(nu, float(np.sum(1 / (nu + spectrum))), 1.0)
+
+    def _at_last(self):
+        """What is known at the last nu: of W = (W1^{-1} + eta H_i)^{-1}, i the last pick.
+
+        trace(W Sigma) and trace(W Sigma W Sigma), by Woodbury's formula W = W1 - Y S Y^T.
+        """
+        nu, W1, W2, known = self.last
+        Sigma = self.rounding.Sigma
+        U = np.sqrt(self.eta) * self.picked.root(self.picked.rows[-1])
+        Y = W1 @ U
+        S = np.linalg.inv(np.eye(U.shape[1]) + U.T @ Y)
+        image = Sigma @ Y
+        inner = S @ (Y.T @ image)
+        square = np.vdot(S, image.T @ (W1 @ image))
+        phi = np.vdot(W2, Sigma) - 2 * square + np.vdot(inner, inner.T)
+        return normalizer.Known(nu, float(known - np.trace(inner)), float(phi))

@@ -82,8 +82,8 @@ class Rounding(NamedTuple):
         tuple of np.ndarray
             W1 and W2. Cost: about 3/2 d~^3 multiply-adds.
         """
-        W1 = invert_in_place(K, "Sigma(z)")
         threads = matrix_threads(len(K), self.problem.threads)
+        W1 = invert_in_place(K, "Sigma(z)", threads)
         return W1, product_and_gram(W1, self.factor, threads)
 
     def greedy_picks(
@@ -247,10 +247,25 @@ class PickedPoints:
         self.rows.append(i)
         self.information += self.rounding.labeled_per_pick
         self.information += np.kron(curvature(h[None])[0], np.outer(x, x))
-        root = information_root(x, h, problem.reference[i])
-        half = blas.dtrsm(1.0, self.rounding.factor, root, lower=1)
+        half = blas.dtrsm(1.0, self.rounding.factor, self.root(i), lower=1)
         self.white += self.rounding.white_labeled_per_pick
         self.white += half @ half.T
+
+    def root(self, i: int) -> np.ndarray:
+        """Thin factor of the information of a point.
+
+        Parameters
+        ----------
+        i : int
+            Its row.
+
+        Returns
+        -------
+        np.ndarray of shape (d~, k)
+            U with U U^T = H(x_i).
+        """
+        problem = self.rounding.problem
+        return information_root(problem.X[i], problem.h[i], problem.reference[i])
 
     def spectrum(self) -> np.ndarray:
         """Eigenvalues of the sum of H~.
@@ -263,6 +278,16 @@ class PickedPoints:
         if not self.rows:  # also the last two axes of blocks
             return np.zeros(self.white[..., 0].size)
         return spectrum_of(self.rounding, self.rows, self.white)
+
+    def spectrum_is_known(self) -> bool:
+        """Whether another run has asked for the eigenvalues of the same points.
+
+        Returns
+        -------
+        bool
+            True if they cost nothing.
+        """
+        return not self.rows or _digest(self.rows) in self.rounding.spectra
 
     def lambda_min(self) -> float:
         """Smallest eigenvalue of the picked information against Sigma(z).
@@ -317,10 +342,14 @@ def spectrum_of(rounding: Rounding, rows: ArrayLike, white: np.ndarray | None = 
     np.ndarray of shape (d~,)
         Ascending.
     """
-    key = blake2b(np.sort(rows).tobytes(), digest_size=16).digest()
+    key = _digest(rows)
     if key not in rounding.spectra:
         if white.ndim == 3:  # of blocks: all their eigenvalues together
             rounding.spectra[key] = np.sort(np.linalg.eigvalsh(white), axis=None)
         else:
             rounding.spectra[key] = eigenvalues(white.T.copy(order="F"))
     return rounding.spectra[key]
+
+
+def _digest(rows):
+    return blake2b(np.sort(rows).tobytes(), digest_size=16).digest()

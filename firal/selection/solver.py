@@ -10,7 +10,8 @@ the result comes with a certified relative gap.
 ``|V_i| = z_i <H(x_i), M>^{1/2}``; for that V the best z is proportional to ``|V_i|``, cut at 1
 where capped. Alternating the two never increases f; this is the step
 ``z_i <- z_i <H(x_i), M>^{1/2}``. We take it with Nesterov's momentum on the logarithms of z and
-drop the momentum whenever f grows.
+drop the momentum whenever f grows. Where matrices are large, the power is 1 in place of 1/2 as long
+as f does not grow: a third fewer gradients.
 
 **"mirror"** is Algorithm 2 of the paper: ``z_i <- z_i exp(-beta_t g_i)`` with g the gradient,
 rescaled, with ``beta_t = sqrt(log(m) / t) / max |g|``, and the best iterate is returned. The paper
@@ -30,6 +31,10 @@ import numpy as np
 from firal.selection.certificate import CertifiedSearch
 from firal.selection.problem import Problem
 
+PLAIN = 0.5  # power of the monotone step
+BOLD = 1.0  # power of the first steps where matrices are large
+SHYER = 0.7  # factor of the power after a step that increased f
+LARGE_MATRICES = 600  # order from which on steps are bold; below, gradients are cheap
 NEAR = 2000  # points of the largest gradient that are candidates beside those with weight
 
 
@@ -155,23 +160,31 @@ def nearest_to_weight(z: np.ndarray, a: np.ndarray, budget: int) -> np.ndarray:
 
 
 def _multiplicative(search, w):
-    """Monotone square-root step with momentum on log z; restart when f grows."""
+    """Square-root step with momentum on log z; where f grows, the plain step, which is monotone."""
+    power = BOLD if _is_large(search.problem) else PLAIN
     f, a = search.evaluate(w)
     previous, age = w, 0
     while a is not None and not search.finished:
-        # 1. The plain step, which never increases f.
-        plain = search.feasible(w * np.sqrt(a / a.max()))
+        # 1. The step without momentum; with the power 1/2 it never increases f.
+        step = search.feasible(w * (a / a.max()) ** power)
         # 2. The same with momentum.
-        trial = plain
+        trial = step
         if age:
-            trial = search.feasible(plain * (plain / previous) ** (age / (age + 3)))
+            trial = search.feasible(step * (step / previous) ** (age / (age + 3)))
         f_trial, a_trial = search.evaluate(trial)
         # 3. If f grew, take the plain step instead, and start without momentum again.
-        if age and not f_trial <= f and not search.finished:
-            trial, age = plain, 0
+        if (age or power > PLAIN) and not f_trial <= f and not search.finished:
+            power = max(PLAIN, SHYER * power)
+            trial = step = search.feasible(w * np.sqrt(a / a.max()))
+            age = 0
             f_trial, a_trial = search.evaluate(trial)
-        w, f, a, previous = trial, f_trial, a_trial, plain
+        w, f, a, previous = trial, f_trial, a_trial, step
         age += 1
+
+
+def _is_large(problem):
+    """Whether a gradient is so expensive that bold steps are worth it."""
+    return problem.mean_information.ndim == 2 and len(problem.mean_information) >= LARGE_MATRICES
 
 
 def _mirror(search, w):

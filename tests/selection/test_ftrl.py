@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from firal.selection.certificate import scale_to_sum
-from firal.selection.ftrl import _normalizer, sparsify
+from firal.selection.ftrl import sparsify
 from firal.selection.relaxation import relax
 from firal.selection.scoring import bordered_derivative
 
@@ -146,15 +146,6 @@ def test_bordered_elimination_with_certain_classes(dtype, rel):
         one_left = derivative(slice(0, 3), [0.0, 0.4], 0.6)
         assert one_left == pytest.approx(derivative(slice(2, 3), [0.4], 0.6), rel=rel)
         assert derivative(slice(0, 3), [0.0, 1.0], 0.0) == pytest.approx(0, abs=rel)
-
-
-@given(st.lists(st.floats(0, 1e6), min_size=1, max_size=30))
-def test_normalizer_solves_its_equation(values):
-    values = np.sort(values)
-    nu = _normalizer(values)
-    shifted = (nu + values[0]) + (values - values[0])
-    assert shifted[0] >= 1 - 1e-12 and shifted[0] <= np.sqrt(values.size) + 1e-9 * (1 + values[0])
-    assert np.sum(shifted**-2.0) == pytest.approx(1, rel=1e-6)
 
 
 def test_tiny_probabilities_do_not_disturb():
