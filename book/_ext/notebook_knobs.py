@@ -1,8 +1,7 @@
 """What the parameters of a notebook were, and what to expect when they are changed.
 
 Below the cell ``parameters``, whose ``None`` hides the values, stands a table of the knobs at the
-three profiles, and a box "Change this, expect that". The expectations were measured; they are in
-``book/try_this.yml``.
+three profiles, and a box "Change this, expect that". The expectations are in ``book/try_this.yml``.
 """
 
 from functools import cache
@@ -16,6 +15,10 @@ from firal.companion import profiles
 TITLE = "Change this, expect that"
 RUN = ".venv/bin/python book/_tools/run_notebooks.py --nb {name} --out _build/mine -p {change}"
 NOTES = "book/try_this.yml"
+ANY = {
+    "change": "SEED = 7",
+    "expect": "other random numbers. A check that comes out otherwise stops the run and says so.",
+}
 
 
 def shown(value):
@@ -70,16 +73,23 @@ def box(name, items):
     return found
 
 
+def changes(app, name):
+    """What there is to try in a notebook; with the record of a long run the seed is fixed."""
+    path = Path(app.srcdir) / NOTES
+    known = {}
+    if path.is_file():
+        app.env.note_dependency(str(path))
+        known = notes(path, path.stat().st_mtime_ns)
+    free = "seed" in profiles.SIZES.get(name, {}) and name not in profiles.STORED
+    return known.get(name) or ([ANY] if free else [])
+
+
 def add_knobs(app, container, stem):
     name = stem.split("_")[0]
     place = container.parent.index(container) + 1
     added = []
     if profiles.SIZES.get(name):
         added.append(knob_table(name))
-    path = Path(app.srcdir) / NOTES
-    if path.is_file():
-        app.env.note_dependency(str(path))
-        items = notes(path, path.stat().st_mtime_ns).get(name)
-        if items:
-            added.append(box(name, items))
+    if items := changes(app, name):
+        added.append(box(name, items))
     container.parent[place:place] = added
