@@ -101,7 +101,7 @@ def plain(text):
     """Markdown without links and roles; sentences that were only a link are dropped."""
     text = re.sub(r"\{[\w:]+\}`([^`<]*?)\s*(?:<[^`]*>)?`", r"\1", text)
     kept = [s for s in re.split(r"(?<=[.?!])\s+", text) if not re.search(r"\]\(|\{|our-\w", s)]
-    return " ".join(kept).strip()
+    return " ".join(kept).replace("`", "").strip()
 
 
 def caption_of(cell, known):
