@@ -172,7 +172,7 @@ def test_ties_go_to_the_lower_row(small_blocks):
     X = np.repeat(np.arange(4.0), 50)[:, None] * np.ones(D)
     pool, theta = pool_of(X), np.ones((1, D))
     for score, strategy in ((streaming._entropy, entropy), (streaming._uncertainty, var_ratios)):
-        found = largest_points(pool, lambda F, score=score: score(theta, F), 70)
+        found = largest_points(pool, lambda F, score=score: streaming._score(score, theta, F), 70)
         assert found.tolist() == strategy(X, None, theta, 70).tolist()
     centers = np.array([[1.0] * D, [1.0] * D, [3.0] * D])
     assert nearest_points(pool, centers).tolist() == [50, 51, 150]

@@ -85,7 +85,7 @@ def doors(name, url, branch):
     why = "it runs alone, after <code>pip install</code>"
     how = f'<a href="../book/get.html">{why}</a>'
     return (
-        f'<p class="doors">{made[0]} ({how})'
+        f'<p class="ways">{made[0]} ({how})'
         + "".join(f" · {m}" for m in made[1:])
         + (f" · {here}</p>")
     )

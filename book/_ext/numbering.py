@@ -132,7 +132,7 @@ def mark_the_papers(app, doctree):
     paper = registry(app.srcdir)
     for node in doctree.findall(lambda node: isinstance(node, tuple(NODE_TYPES.values()))):
         if node["label"] in paper:
-            node[0].insert(0, nodes.Text("of the paper "))
+            node[0].insert(0, nodes.Text(" of the paper "))  # LaTeX puts no space itself
 
 
 def link_mentions(app, doctree, docname):

@@ -39,6 +39,8 @@ def plain(node):
         return re.sub(r"[\\{}$]", "", node.astext())
     if not isinstance(node, nodes.Element):
         return node.astext()
+    if node.get("refdomain") == "cite":  # not resolved yet: the key of a reference
+        return ""
     return "".join(map(plain, node.children))
 
 

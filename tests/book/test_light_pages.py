@@ -108,3 +108,36 @@ def test_a_page_is_described_by_its_first_paragraph():
     assert description(page) == "How large is lambda_min when there are few labels?"
     words = description(nodes.section("", nodes.paragraph("", "many words " * 50)))
     assert len(words) <= 202 and words.endswith("words …")
+
+
+class Builder:
+    format = "html"
+
+
+def test_the_rest_of_a_section_is_folded_on_the_web_and_open_in_the_pdf():
+    from fold_proofs import FoldMark
+
+    class App:
+        builder = Builder()
+
+    def section():
+        parts = [nodes.title("", "T"), nodes.paragraph("", "result"), FoldMark(words="Steps")]
+        return nodes.section(
+            "", *parts, nodes.paragraph("", "step one"), nodes.section("", ids=["s"])
+        )
+
+    web = section()
+    fold(App, nodes.section("", web), "page")
+    kinds = [type(child).__name__ for child in web]
+    assert kinds == ["title", "paragraph", "raw", "paragraph", "section", "raw"]
+    assert "<summary>Steps, about 1 lines</summary>" in web[2].astext()
+    App.builder.format = "latex"
+    paper = section()
+    fold(App, nodes.section("", paper), "page")
+    App.builder.format = "html"
+    assert [type(child).__name__ for child in paper] == [
+        "title",
+        "paragraph",
+        "paragraph",
+        "section",
+    ]

@@ -103,7 +103,9 @@ def test_many_classes_take_the_blocks():
     c, d = 80, 20
     assert d * (c - 1) > LARGEST_FULL
     pool, theta = rng.normal(size=(300, d)), rng.normal(size=(c - 1, d)) / 3
-    found = select_penalized(pool, pool[:5], theta, 6, np.random.default_rng(0), clusters=0)
+    found = select_penalized(
+        pool, pool[:5], theta, 6, np.random.default_rng(0), clusters=0, typical=1
+    )
     same = firal.select(pool, pool[:5], theta, 6, ridge=0.01, structure="block-diagonal", tol=0.1)
     assert found.indices.tolist() == same.indices.tolist()
 

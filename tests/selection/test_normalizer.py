@@ -10,7 +10,8 @@ from firal.selection import ftrl, normalizer
 from firal.selection.ftrl import sparsify
 from firal.selection.normalizer import Known, from_eigenvalues, from_factors
 from firal.selection.relaxation import relax
-from firal.selection.rounding import check_rounding, prepare_rounding
+from firal.selection.rounding import prepare_rounding
+from firal.selection.structure import prepare_with_weights
 
 SEEDS = st.integers(0, 10**6)
 
@@ -102,7 +103,7 @@ def test_runs_by_factors_and_by_eigenvalues_pick_the_same(seed, power, replace):
 def test_what_the_last_step_knows_about_the_next():
     """Woodbury's formula against the inverse; without the correction it is another number."""
     data = literal.tiny_problem(3)
-    problem, z = check_rounding(*data[:3], relax(*data).z, data[3], False)
+    problem, z, _ = prepare_with_weights(*data[:3], relax(*data).z, data[3], False)
     rule = ftrl._FtrlRule(prepare_rounding(problem, z), 7.0)
     for row in (2, 0):
         rule.weights()

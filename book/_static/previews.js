@@ -1,0 +1,69 @@
+// Pointing at a link to a statement or an equation shows it (book/_ext/previews.py).
+(() => {
+  const pages = new Map(); // page -> promise of {anchor: markup}
+  const answers = new Map();
+  let box = null;
+  let timer = 0;
+
+  window.firalPreviews = (page, found) => answers.get(page)?.(found);
+
+  function load(page) {
+    if (!pages.has(page)) {
+      pages.set(page, new Promise((done) => {
+        answers.set(page, done);
+        const script = document.createElement("script");
+        script.src = (document.documentElement.dataset.content_root || "../") + `_static/previews/${page}.js`;
+        script.onerror = () => done({});
+        document.head.append(script);
+      }));
+    }
+    return pages.get(page);
+  }
+
+  // (page, anchor) of a link to a place with a preview
+  function place(link) {
+    const url = new URL(link.href, location.href);
+    const name = /\/book\/([\w-]+)\.html$/.exec(url.pathname);
+    const anchor = decodeURIComponent(url.hash.slice(1));
+    const known = /^(equation-|(asm|lem|thm|prop|def|cor|rem|alg|our)-)/.test(anchor);
+    return name && known ? [name[1], anchor] : null;
+  }
+
+  function hide() {
+    clearTimeout(timer);
+    box?.remove();
+    box = null;
+  }
+
+  async function show(link) {
+    const [page, anchor] = place(link);
+    const markup = (await load(page))[anchor];
+    if (!markup || !link.matches(":hover, :focus")) return;
+    hide();
+    box = document.createElement("div");
+    box.className = "preview";
+    box.setAttribute("aria-hidden", "true"); // a screen reader follows the link instead
+    box.innerHTML = markup;
+    document.body.append(box);
+    const at = link.getBoundingClientRect();
+    const size = box.getBoundingClientRect();
+    const below = at.bottom + 8 + size.height < innerHeight || at.top < size.height + 8;
+    box.style.top = scrollY + (below ? at.bottom + 8 : at.top - 8 - size.height) + "px";
+    box.style.left = scrollX + Math.max(8, Math.min(at.left, innerWidth - size.width - 24)) + "px";
+  }
+
+  function soon(event) {
+    const link = event.target.closest?.("article a.reference.internal");
+    if (!link || !place(link)) return;
+    hide();
+    timer = setTimeout(show, 200, link);
+  }
+
+  if (matchMedia("(hover: hover)").matches) {
+    document.addEventListener("mouseover", soon);
+    document.addEventListener("mouseout", (event) => event.target.closest?.("a.reference.internal") && hide());
+  }
+  document.addEventListener("focusin", (event) => event.target.matches?.(":focus-visible") && soon(event));
+  document.addEventListener("focusout", hide);
+  document.addEventListener("keydown", (event) => event.key === "Escape" && hide());
+})();

@@ -1,0 +1,98 @@
+"""What a reader does in the browser: search, point at a reference, play with a figure."""
+
+import pytest
+from chromium import BROWSER, Chromium
+from conftest import ROOT
+
+HTML = ROOT / "_build" / "html"
+pytestmark = pytest.mark.skipif(BROWSER is None, reason="no Chromium on this machine")
+
+WAIT = "new Promise((done) => setTimeout(done, %d))"
+
+
+@pytest.fixture(scope="module")
+def browser(tmp_path_factory):
+    with Chromium(tmp_path_factory.mktemp("browser")) as one:
+        yield one
+
+
+def later(browser, milliseconds, expression):
+    script = f"(async () => {{ await {WAIT % milliseconds}; return {expression}; }})()"
+    answer = browser.send(
+        "Runtime.evaluate", expression=script, awaitPromise=True, returnByValue=True
+    )
+    return answer["result"].get("value")
+
+
+@pytest.mark.parametrize(
+    ("question", "page"),
+    [
+        ("own data", "book/use.html"),
+        ("change parameter", "book/course.html#with-other-numbers"),
+        ("run this with another parameter", "book/course.html#with-other-numbers"),
+        ("install", "book/use.html#five-minutes"),
+        ("ridge", "book/penalized.html"),
+        ("errata", "book/errata.html"),
+        ("pseudo self-concordance", "book/concordance.html"),
+    ],
+)
+def test_the_first_answer_of_the_search(browser, question, page):
+    address = (HTML / "search.html").as_uri() + "?q=" + question.replace(" ", "+")
+    browser.open(address)
+    first = "document.querySelector('ul.search li a')?.getAttribute('href')"
+    assert later(browser, 500, first) == page
+    # nothing was fetched: a page on the disk may not
+    assert browser.run(
+        "performance.getEntriesByType('resource').every(r=>r.initiatorType!='fetch')"
+    )
+
+
+def test_pointing_at_a_reference_shows_the_statement(browser):
+    browser.open((HTML / "book" / "tour.html").as_uri())
+    link = "[...document.querySelectorAll('article a.reference.internal')]"
+    link += ".find((a) => a.href.endsWith('#prop-8'))"
+    browser.run(f"{link}.scrollIntoView({{block: 'center'}})")
+    left, top = browser.run(f"(({{x, y}}) => [x + 4, y + 4])({link}.getBoundingClientRect())")
+    browser.send("Input.dispatchMouseEvent", type="mouseMoved", x=left, y=top)
+    shown = later(browser, 700, "document.querySelector('.preview')?.textContent")
+    assert "Proposition 8" in shown and "FTRL" in shown
+    browser.send("Input.dispatchMouseEvent", type="mouseMoved", x=1, y=1)
+    assert later(browser, 100, "document.querySelector('.preview')") is None
+
+
+def test_a_figure_plays_resets_and_has_an_address(browser):
+    page = (HTML / "book" / "tour.html").as_uri()
+    says = "document.querySelector('#play-pool .says').textContent"
+    browser.open(page)
+    plain = browser.run(says)
+    browser.open("about:blank")
+    browser.open(page + "#play-pool=4,0")
+    assert browser.run(says) != plain
+    assert browser.run("document.querySelector('#play-pool').getBoundingClientRect().top") < 200
+    play, reset = (
+        f"document.querySelectorAll('#play-pool .play-buttons button')[{k}]" for k in (0, 1)
+    )
+    browser.run(f"{reset}.click()")
+    assert browser.run(says) == plain
+    assert browser.run("location.hash") == "#play-pool=2,8"
+    browser.run(f"{play}.click()")
+    assert later(browser, 1000, says) != plain
+    browser.run(f"{reset}.click()")
+
+
+def test_a_figure_tells_the_value_under_the_pointer(browser):
+    browser.open((HTML / "book" / "tour.html").as_uri())
+    tip = browser.run("""(() => {
+      const panel = [...document.querySelectorAll("#play-pool .panels > div > svg")][1];
+      const inner = panel.querySelector("svg");
+      const last = [...inner.querySelectorAll("path.m")].pop();
+      const [, u, v] = /M([-\\d.]+),([-\\d.]+)/.exec(last.getAttribute("d"));
+      const at = new DOMPoint(+u + +inner.getAttribute("x"), +v + +inner.getAttribute("y"))
+        .matrixTransform(panel.getScreenCTM());
+      const where = { clientX: at.x, clientY: at.y, bubbles: true };
+      panel.dispatchEvent(new MouseEvent("mousemove", where));
+      return document.querySelector(".play-tip").textContent;
+    })()""")
+    name, value, other, second = tip.replace(",", "").split()
+    assert (name, other) == ("θ₁", "θ₂")
+    assert abs(float(value) - 1) < 0.02 and abs(float(second.replace("−", "-"))) < 0.02
