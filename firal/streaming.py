@@ -131,9 +131,12 @@ def _penalized(pool, labeled, theta, budget, rng, ridge, report):
         )
         return found._replace(indices=rows[found.indices], relaxation=None)
     centers = cluster_centers(pool.sample(SAMPLE, rng), count, rng, starts=1)
-    some = penalized.spread_rows(m, budget)
-    only = penalized.typical_candidates(pool.features(some), centers, budget)
-    only = some if only is None else some[only]
+    usual = penalized.usual_options(len(labeled) if theta is None else 0)
+    only = None
+    if usual["typical"] < 1:
+        some = penalized.spread_rows(m, budget)
+        rows = penalized.typical_candidates(pool.features(some), centers, budget)
+        only = some if rows is None else some[rows]
     if structure == "full" and (d + count) * free > penalized.LARGEST_SIZE:
         centers = None
     problem = prepare_streamed(
@@ -142,7 +145,7 @@ def _penalized(pool, labeled, theta, budget, rng, ridge, report):
         Design(theta, centers),
         budget,
         ridge=ridge,
-        effects=penalized.CLUSTER_SCALE,
+        effects=usual["clusters"],
         structure=structure,
         report=report,
     )

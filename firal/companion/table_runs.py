@@ -29,8 +29,8 @@ from firal.engine.scaling import model_features
 from firal.model.fitting import fit
 from firal.model.logistic import softmax
 from firal.pipeline import RIDGE, fit_and_pick, next_batch, why_no_model
-from firal.selection.penalized import CLUSTER_SCALE, TYPICAL, fit_ridge, select_penalized
 from firal.selection.penalized import RIDGE as DESIGN_RIDGE
+from firal.selection.penalized import fit_ridge, select_penalized
 from firal.strategies import kmeans
 from firal.trial import balanced_rows
 
@@ -153,8 +153,8 @@ def run_variant(
     counts: int = COUNTS,
     *,
     ridge: float | str = DESIGN_RIDGE,
-    clusters: float = CLUSTER_SCALE,
-    typical: float = TYPICAL,
+    clusters: float | None = None,
+    typical: float | None = None,
     robust: bool = True,
     same_prior: bool = True,
     first: str = "design",

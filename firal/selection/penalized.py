@@ -12,7 +12,9 @@ have no label yet gain by it. The model that is fitted to the labels has no such
 
 **Typical points.** What an outlier is says little about other points, but outliers are where a
 design is most uncertain. Only the half of every cluster with the nearest neighbors may be picked
-(:mod:`firal.engine.typical`); H_p is that of all points.
+(:mod:`firal.engine.typical`); H_p is that of all points. While all labels are of one class, the
+others must be rare, and points of a rare class are not typical: all points may be picked then, and
+the cluster effects are larger (``SEARCH``).
 
 **The same prior in fit and design.** After the batch the fit on n = n0 + budget labels has the
 total penalty n * ridge. The theta of the design is fitted with this total penalty too, that is,
@@ -48,6 +50,7 @@ from firal.selection.wide import WideProblem, select_wide, squared_norms
 RIDGE = 1e-2  # on features of mean square 1
 CLUSTER_SCALE = 1.0  # size of a cluster's indicator, in units of the root mean square of a feature
 TYPICAL = 0.5  # share of the points of a cluster that may be picked
+SEARCH = {"clusters": 3.0, "typical": 1.0}  # while all labels are of one class
 TYPICAL_SAMPLE = 10_000  # of a larger pool, so many points that are spread evenly may be picked
 LARGEST_SIZE = 600  # with full matrices, cluster effects are left out beyond this order
 LARGEST_FIRST = 150  # the same for the first batch, where blocks lose nothing
@@ -114,8 +117,8 @@ def select_penalized(
     rng: np.random.Generator,
     *,
     ridge: float = RIDGE,
-    clusters: float = CLUSTER_SCALE,
-    typical: float = TYPICAL,
+    clusters: float | None = None,
+    typical: float | None = None,
     probabilities: tuple[ArrayLike, ArrayLike | None] | None = None,
     progress: bool | Callable[[str, int, int], None] | None = None,
     watch: Callable[[int, np.ndarray], None] | None = None,
@@ -137,11 +140,12 @@ def select_penalized(
         Source of randomness for the start of K-means; nothing else is random.
     ridge : float, default 0.01
         Penalty of the fit, positive.
-    clusters : float, default 1.0
-        Size of the cluster effects; 0 leaves them out.
-    typical : float, default 0.5
+    clusters : float, optional
+        Size of the cluster effects; 0 leaves them out. The default is 1, and 3 if there are labeled
+        points, but no theta.
+    typical : float, optional
         Share of the points of every cluster that may be picked, those with the nearest neighbors;
-        1 for all points.
+        1 for all points. The default is 0.5, and 1 if there are labeled points, but no theta.
     probabilities : tuple of array_like, optional
         Class probabilities of any classifier in place of theta, as in ``firal.select``.
     progress : bool or callable, optional
@@ -186,14 +190,16 @@ def select_penalized(
     m, d = pool.shape
     budget = checks.integer(budget, "budget", 1, m)
     ridge = checks.number(ridge, "ridge", 0)
-    clusters = checks.number(clusters, "clusters", 0, strict=False)
-    typical = checks.number(typical, "typical", 0)
-    if typical > 1:
-        raise ValueError(f"typical must be a share, at most 1, got {typical!r}")
     if labeled is None or np.size(labeled) == 0:
         labeled = np.empty((0, d))
     labeled = checks.points(labeled, "labeled", d) if len(labeled) else labeled
     nothing_known, free = theta is None and probabilities is None, 1
+    usual = usual_options(len(labeled) if nothing_known else 0)
+    clusters = usual["clusters"] if clusters is None else clusters
+    clusters = checks.number(clusters, "clusters", 0, strict=False)
+    typical = checks.number(usual["typical"] if typical is None else typical, "typical", 0)
+    if typical > 1:
+        raise ValueError(f"typical must be a share, at most 1, got {typical!r}")
     if probabilities is not None:
         p, p0 = class_probabilities(pool, labeled, theta, probabilities)
         free = p.shape[1] - 1
@@ -243,6 +249,27 @@ def select_penalized(
         progress=progress,
         watch=watch,
     )
+
+
+def usual_options(n_of_one_class: int) -> dict[str, float]:
+    """Which points may be picked, and the size of the cluster effects, by default.
+
+    Parameters
+    ----------
+    n_of_one_class : int
+        Number of labeled points while there is no theta; 0 once there are labels of two classes.
+
+    Returns
+    -------
+    dict
+        ``clusters`` and ``typical`` of ``select_penalized``.
+
+    Examples
+    --------
+    >>> usual_options(0), usual_options(10)
+    ({'clusters': 1.0, 'typical': 0.5}, {'clusters': 3.0, 'typical': 1.0})
+    """
+    return SEARCH if n_of_one_class else {"clusters": CLUSTER_SCALE, "typical": TYPICAL}
 
 
 def typical_candidates(

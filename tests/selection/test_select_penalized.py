@@ -183,6 +183,21 @@ def test_an_outlier_is_not_picked():
     assert select_penalized(pool, None, None, 5, seeded(), typical=1).indices.max() >= 200
 
 
+def test_labels_of_one_class_search_for_others():
+    """Points of a rare class are not typical: as long as there is one class, all may be picked."""
+    pool, labeled, theta = instance(11, m=120)
+    for parameters, options in (
+        (None, penalized.SEARCH),
+        (theta, {"clusters": 1.0, "typical": 0.5}),
+    ):
+        found = select_penalized(pool, labeled, parameters, 5, seeded())
+        want = select_penalized(pool, labeled, parameters, 5, seeded(), **options)
+        assert found.indices.tolist() == want.indices.tolist()
+    first = select_penalized(pool, None, None, 5, seeded())
+    same = select_penalized(pool, None, None, 5, seeded(), **usual)
+    assert first.indices.tolist() == same.indices.tolist()
+
+
 def test_a_small_pool_keeps_all_its_points():
     pool, labeled, theta = instance(8, m=18)
     all_points = select_penalized(pool, labeled, theta, 5, seeded(), typical=1)
@@ -208,15 +223,18 @@ def test_a_share_that_is_none(share):
 @pytest.mark.parametrize("n0", [0, 3])
 def test_no_model_is_the_model_that_knows_nothing(n0):
     pool, labeled, _ = instance(5, n0=n0)
-    found = select_penalized(pool, labeled, None, 5, seeded())
+    usual = {"clusters": 1.0, "typical": 0.5}
+    found = select_penalized(pool, labeled, None, 5, seeded(), **usual)
     for two in (None if n0 == 0 else labeled, labeled):
-        zeros = select_penalized(pool, two, np.zeros((1, 3)), 5, seeded())
+        zeros = select_penalized(pool, two, np.zeros((1, 3)), 5, seeded(), **usual)
         assert found.indices.tolist() == zeros.indices.tolist()
         assert found.objective == zeros.objective
     # c classes: the same problem with c/2 times the ridge, c - 1 times
     for c in (3, 6):
-        many = select_penalized(pool, labeled, np.zeros((c - 1, 3)), 5, seeded(), ridge=0.02)
-        one = select_penalized(pool, labeled, None, 5, seeded(), ridge=0.02 * c / 2)
+        many = select_penalized(
+            pool, labeled, np.zeros((c - 1, 3)), 5, seeded(), ridge=0.02, **usual
+        )
+        one = select_penalized(pool, labeled, None, 5, seeded(), ridge=0.02 * c / 2, **usual)
         assert many.indices.tolist() == one.indices.tolist()
         assert many.objective == pytest.approx((c - 1) * one.objective, rel=1e-9)
 
