@@ -131,11 +131,11 @@ def _penalized(pool, labeled, theta, budget, rng, ridge, report):
         )
         return found._replace(indices=rows[found.indices], relaxation=None)
     centers = cluster_centers(pool.sample(SAMPLE, rng), count, rng, starts=1)
-    usual = penalized.usual_options(len(labeled) if theta is None else 0)
+    usual = penalized.usual_options(len(labeled), None if theta is None else free + 1)
     only = None
     if usual["typical"] < 1:
         some = penalized.spread_rows(m, budget)
-        rows = penalized.typical_candidates(pool.features(some), centers, budget)
+        rows = penalized.typical_candidates(pool.features(some), centers, budget, usual["typical"])
         only = some if rows is None else some[rows]
     if structure == "full" and (d + count) * free > penalized.LARGEST_SIZE:
         centers = None

@@ -10,11 +10,11 @@ budget`` clusters, or ``n0 + budget`` if that is less. Under the ridge this is a
 the logits are a linear function plus an independent shift of each cluster. Points of clusters that
 have no label yet gain by it. The model that is fitted to the labels has no such terms.
 
-**Typical points.** What an outlier is says little about other points, but outliers are where a
-design is most uncertain. Only the half of every cluster with the nearest neighbors may be picked
-(:mod:`firal.engine.typical`); H_p is that of all points. While all labels are of one class, the
-others must be rare, and points of a rare class are not typical: all points may be picked then, and
-the cluster effects are larger (``SEARCH``).
+**Typical points first.** What an outlier is says little about other points, but outliers are where
+a design is most uncertain. At first only the half of every cluster with the nearest neighbors may
+be picked (:mod:`firal.engine.typical`), while H_p is that of all points. From ``PER_CLASS`` labels
+per class on, and while all labels are of one class, all points may be picked, and the cluster
+effects are larger: typical points have told what they can, and a rare class is not typical.
 
 **The same prior in fit and design.** After the batch the fit on n = n0 + budget labels has the
 total penalty n * ridge. The theta of the design is fitted with this total penalty too, that is,
@@ -48,9 +48,11 @@ from firal.selection.probabilities import class_probabilities
 from firal.selection.wide import WideProblem, select_wide, squared_norms
 
 RIDGE = 1e-2  # on features of mean square 1
-CLUSTER_SCALE = 1.0  # size of a cluster's indicator, in units of the root mean square of a feature
-TYPICAL = 0.5  # share of the points of a cluster that may be picked
-SEARCH = {"clusters": 3.0, "typical": 1.0}  # while all labels are of one class
+# Size of a cluster's indicator, in units of the root mean square of a feature, and the share of the
+# points of a cluster that may be picked: with few labels, and later.
+EARLY = {"clusters": 1.0, "typical": 0.5}
+LATER = {"clusters": 3.0, "typical": 1.0}
+PER_CLASS = 8  # labels from which on it is later
 TYPICAL_SAMPLE = 10_000  # of a larger pool, so many points that are spread evenly may be picked
 LARGEST_SIZE = 600  # with full matrices, cluster effects are left out beyond this order
 LARGEST_FIRST = 150  # the same for the first batch, where blocks lose nothing
@@ -141,11 +143,10 @@ def select_penalized(
     ridge : float, default 0.01
         Penalty of the fit, positive.
     clusters : float, optional
-        Size of the cluster effects; 0 leaves them out. The default is 1, and 3 if there are labeled
-        points, but no theta.
+        Size of the cluster effects; 0 leaves them out. The default is that of ``usual_options``.
     typical : float, optional
         Share of the points of every cluster that may be picked, those with the nearest neighbors;
-        1 for all points. The default is 0.5, and 1 if there are labeled points, but no theta.
+        1 for all points. The default is that of ``usual_options``.
     probabilities : tuple of array_like, optional
         Class probabilities of any classifier in place of theta, as in ``firal.select``.
     progress : bool or callable, optional
@@ -194,18 +195,18 @@ def select_penalized(
         labeled = np.empty((0, d))
     labeled = checks.points(labeled, "labeled", d) if len(labeled) else labeled
     nothing_known, free = theta is None and probabilities is None, 1
-    usual = usual_options(len(labeled) if nothing_known else 0)
-    clusters = usual["clusters"] if clusters is None else clusters
-    clusters = checks.number(clusters, "clusters", 0, strict=False)
-    typical = checks.number(usual["typical"] if typical is None else typical, "typical", 0)
-    if typical > 1:
-        raise ValueError(f"typical must be a share, at most 1, got {typical!r}")
     if probabilities is not None:
         p, p0 = class_probabilities(pool, labeled, theta, probabilities)
         free = p.shape[1] - 1
     elif theta is not None:
         theta = selection_parameters(theta, d)
         free = len(theta)
+    usual = usual_options(len(labeled), None if nothing_known else free + 1)
+    clusters = usual["clusters"] if clusters is None else clusters
+    clusters = checks.number(clusters, "clusters", 0, strict=False)
+    typical = checks.number(usual["typical"] if typical is None else typical, "typical", 0)
+    if typical > 1:
+        raise ValueError(f"typical must be a share, at most 1, got {typical!r}")
     # 2. Full matrices as long as they are small, else one block per class.
     count = min(len(labeled) + budget, 2 * budget, m)
     structure = "full" if d * free <= LARGEST_FULL else "block-diagonal"
@@ -251,13 +252,15 @@ def select_penalized(
     )
 
 
-def usual_options(n_of_one_class: int) -> dict[str, float]:
+def usual_options(n_labeled: int, n_classes: int | None) -> dict[str, float]:
     """Which points may be picked, and the size of the cluster effects, by default.
 
     Parameters
     ----------
-    n_of_one_class : int
-        Number of labeled points while there is no theta; 0 once there are labels of two classes.
+    n_labeled : int
+        Number of labeled points.
+    n_classes : int or None
+        Number of classes of the model; None if there is no model.
 
     Returns
     -------
@@ -266,14 +269,17 @@ def usual_options(n_of_one_class: int) -> dict[str, float]:
 
     Examples
     --------
-    >>> usual_options(0), usual_options(10)
-    ({'clusters': 1.0, 'typical': 0.5}, {'clusters': 3.0, 'typical': 1.0})
+    >>> usual_options(0, None) == usual_options(15, 2) == EARLY
+    True
+    >>> usual_options(10, None) == usual_options(16, 2) == LATER  # labels of one class, and many
+    True
     """
-    return SEARCH if n_of_one_class else {"clusters": CLUSTER_SCALE, "typical": TYPICAL}
+    few = PER_CLASS * n_classes if n_classes else 1
+    return EARLY if n_labeled < few else LATER
 
 
 def typical_candidates(
-    pool: np.ndarray, centers: np.ndarray, budget: int, share: float = TYPICAL
+    pool: np.ndarray, centers: np.ndarray, budget: int, share: float
 ) -> np.ndarray | None:
     """Rows of the pool that may be picked: the typical points of every cluster.
 
@@ -285,7 +291,7 @@ def typical_candidates(
         Centers of the clusters.
     budget : int
         Number of points to pick.
-    share : float, default 0.5
+    share : float
         Share of every cluster.
 
     Returns

@@ -22,7 +22,7 @@ def instance(seed, m=40, d=3, c=3, n0=4):
     return rng.normal(size=(m, d)), rng.normal(size=(n0, d)), rng.normal(size=(c - 1, d))
 
 
-def widened(pool, labeled, n_clusters, seed, scale=penalized.CLUSTER_SCALE):
+def widened(pool, labeled, n_clusters, seed, scale=penalized.EARLY["clusters"]):
     """Pool and labeled points, each followed by the indicator of its cluster: point by point."""
     state = int(seeded(seed).integers(2**31))
     with warnings.catch_warnings():
@@ -140,7 +140,7 @@ def test_the_batch_goes_to_the_groups_without_a_label(known, seed):
         ridge = fit_ridge(0.01, known.size, 8 - known.size)
         theta = firal.fit(X[start], codes, 2, ridge, penalty="symmetric").theta
     for parameters in (None, theta):
-        for scale, missed in ((3.0, 0), (penalized.CLUSTER_SCALE, 2)):
+        for scale, missed in ((3.0, 0), (1.0, 2)):
             data = (X[free], X[start], parameters, 8 - known.size, seeded(seed))
             rows = select_penalized(*data, clusters=scale).indices
             assert len({*known, *group[free[rows]]}) >= 8 - missed
@@ -183,19 +183,23 @@ def test_an_outlier_is_not_picked():
     assert select_penalized(pool, None, None, 5, seeded(), typical=1).indices.max() >= 200
 
 
-def test_labels_of_one_class_search_for_others():
-    """Points of a rare class are not typical: as long as there is one class, all may be picked."""
-    pool, labeled, theta = instance(11, m=120)
-    for parameters, options in (
-        (None, penalized.SEARCH),
-        (theta, {"clusters": 1.0, "typical": 0.5}),
+def test_few_labels_ask_for_typical_points_and_one_class_or_many_for_all():
+    pool, _, theta = instance(11, m=120)
+    many = np.random.default_rng(0).normal(size=(24, 3))
+    for n0, parameters, options in (
+        (0, None, penalized.EARLY),
+        (1, None, penalized.LATER),  # labels of one class
+        (4, theta, penalized.EARLY),
+        (23, theta, penalized.EARLY),
+        (24, theta, penalized.LATER),  # eight of three classes each
     ):
-        found = select_penalized(pool, labeled, parameters, 5, seeded())
-        want = select_penalized(pool, labeled, parameters, 5, seeded(), **options)
+        data = (pool, many[:n0], parameters, 5)
+        found = select_penalized(*data, seeded())
+        want = select_penalized(*data, seeded(), **options)
         assert found.indices.tolist() == want.indices.tolist()
-    first = select_penalized(pool, None, None, 5, seeded())
-    same = select_penalized(pool, None, None, 5, seeded(), **usual)
-    assert first.indices.tolist() == same.indices.tolist()
+        assert found.objective == want.objective
+        (other,) = (o for o in (penalized.EARLY, penalized.LATER) if o != options)
+        assert select_penalized(*data, seeded(), **other).objective != found.objective
 
 
 def test_a_small_pool_keeps_all_its_points():
