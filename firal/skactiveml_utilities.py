@@ -26,7 +26,7 @@ def watched(
     picks : np.ndarray of shape (b,)
         Rows.
     worth : np.ndarray of shape (b, m) or None
-        Decreases of the objective.
+        Decreases of the objective; 0 for points that may not be picked.
     """
     if not with_worth:
         return run(None), None
@@ -35,7 +35,7 @@ def watched(
     def watch(row, decrease):
         decrease[added] = 0.0  # adding a point of the set again leaves the set as it is
         added.append(row)
-        steps.append(decrease)
+        steps.append(np.nan_to_num(decrease, nan=0.0))  # worth nothing: it may not be picked
 
     picks = run(watch)
     return picks, np.array([steps[added.index(row)] for row in picks])

