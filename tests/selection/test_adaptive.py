@@ -107,3 +107,11 @@ def test_bad_input_is_named():
         adaptive_sparsify(pool, labeled, theta, np.full(12, 2.0), 24)
     with pytest.raises(ValueError, match="shape"):
         adaptive_sparsify(pool, labeled, theta, z[:3], 4)
+
+
+def test_the_default_level_is_the_documented_one():
+    rng = np.random.default_rng(0)
+    pool, theta = rng.normal(size=(30, 2)), rng.normal(size=(2, 2))
+    z = relax(pool, pool[:6], theta, 5).z
+    found = adaptive_sparsify(pool, pool[:6], theta, z, 5)
+    assert found.level == pytest.approx(2 * np.sqrt(4 * 5), rel=1e-12)

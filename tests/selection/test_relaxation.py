@@ -382,3 +382,45 @@ def test_bad_input_gets_one_clear_error(change, message):
     data = [good.pop(name) for name in ("pool", "labeled", "theta", "budget")]
     with pytest.raises(ValueError, match=message):
         relax(*data, **good)
+
+
+def test_the_steps_are_those_of_the_documented_momentum():
+    """The first gradients, against the rule written out; another constant gives other numbers."""
+
+    def written_out(H, H_p, known, b, steps, constant):
+        w = previous = np.full(len(H), b / len(H))
+        values, age = [], 0
+
+        def at(w):
+            S = np.linalg.inv(np.tensordot(w, H, axes=1) + known)
+            M = S @ H_p @ S
+            values.append(np.trace(S @ H_p))
+            return values[-1], np.einsum("iab,ab->i", H, M)
+
+        f, a = at(w)
+        while len(values) < steps:
+            step = w * np.sqrt(a)
+            step *= b / step.sum()
+            trial = step * (step / previous) ** (age / (age + constant)) if age else step
+            trial *= b / trial.sum()
+            f_trial, a_trial = at(trial)
+            if age and f_trial > f:
+                trial, age = step, 0
+                f_trial, a_trial = at(trial)
+            w, f, a, previous, age = trial, f_trial, a_trial, step, age + 1
+        return np.array(values[:steps])
+
+    rng = np.random.default_rng(5)
+    pool, labeled, theta = (
+        rng.normal(size=(40, 3)),
+        rng.normal(size=(8, 3)),
+        rng.normal(size=(2, 3)),
+    )
+    options = dict(method="multiplicative", capped=False, tol=1e-12, max_iter=9)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # nine gradients are not enough
+        found = relax(pool, labeled, theta, 6, **options).history[:, 0]
+    H = np.array([literal.hessian(x, theta) for x in pool])
+    known = sum(literal.hessian(x, theta) for x in labeled)
+    np.testing.assert_allclose(found, written_out(H, H.mean(axis=0), known, 6, 9, 3), rtol=1e-7)
+    assert np.abs(found / written_out(H, H.mean(axis=0), known, 6, 9, 4) - 1).max() > 1e-5

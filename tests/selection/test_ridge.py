@@ -254,3 +254,9 @@ def test_the_ratio_is_about_distinct_points():
     assert firal.select(pool, None, np.zeros((1, 2)), 3, ridge=0.1).ratio >= 1
     with pytest.raises(ValueError, match="eta must be None with"):
         firal.select(pool, None, np.zeros((1, 2)), 3, ridge=0.1, rounding="greedy", eta=3.0)
+
+
+def test_only_classes_without_any_probability_are_dropped():
+    from firal.selection.problem import kept_classes
+
+    assert kept_classes(np.array([2.0, 1e-12, 0.0, 5e-324]))[0].tolist() == [1, 3]
