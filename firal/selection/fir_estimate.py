@@ -5,7 +5,8 @@ The ratio is ``f = trace(Sigma^+ H_p)``. Three ingredients make it cheap for any
 - **Probes.** With e_i independent of mean 0 and covariance diag(p_i) - p_i p_i^T, the vector
   w = m^{-1/2} sum_i e_i (x) x_i has covariance H_p, so E[w^T Sigma^+ w] = f (Hutchinson's
   estimator, with probes that have H_p built in). Gaussian e_i make w Gaussian, and the variance is
-  2 |Sigma^{+1/2} H_p Sigma^{+1/2}|_F^2: small relative to f^2 when many directions contribute.
+  twice the squared Frobenius norm of Sigma^{+1/2} H_p Sigma^{+1/2}: small relative to f^2 when many
+  directions contribute.
 - **Conjugate gradients** solve Sigma v = w for all probes at once, with the diagonal blocks of
   Sigma as a preconditioner. The chosen points are few, so an iteration does not read the pool.
 - **A control.** The same probes estimate f_B = trace(B^{-1} H_p), the block-diagonal objective,

@@ -35,7 +35,17 @@ MOST = 4  # factorizations; more cost as much as the eigenvalues
 
 
 class Known(NamedTuple):
-    """What is known at one x: trace and squared norm of (B + x I)^{-1}."""
+    """What is known at one x.
+
+    Attributes
+    ----------
+    x : float
+        The shift.
+    h : float
+        Trace of (B + x I)^{-1}.
+    phi : float
+        Trace of (B + x I)^{-2}.
+    """
 
     x: float
     h: float
