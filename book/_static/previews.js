@@ -59,10 +59,9 @@
     timer = setTimeout(show, 200, link);
   }
 
-  if (matchMedia("(hover: hover)").matches) {
-    document.addEventListener("mouseover", soon);
-    document.addEventListener("mouseout", (event) => event.target.closest?.("a.reference.internal") && hide());
-  }
+  // a mouse, not a finger: asked at every move, since a device may have both
+  document.addEventListener("pointerover", (event) => event.pointerType === "mouse" && soon(event));
+  document.addEventListener("pointerout", (event) => event.target.closest?.("a.reference.internal") && hide());
   document.addEventListener("focusin", (event) => event.target.matches?.(":focus-visible") && soon(event));
   document.addEventListener("focusout", hide);
   document.addEventListener("keydown", (event) => event.key === "Escape" && hide());

@@ -51,7 +51,7 @@ def test_pointing_at_a_reference_shows_the_statement(browser):
     browser.open((HTML / "book" / "tour.html").as_uri())
     link = "[...document.querySelectorAll('article a.reference.internal')]"
     link += ".find((a) => a.href.endsWith('#prop-8'))"
-    browser.run(f"{link}.scrollIntoView({{block: 'center'}})")
+    browser.run(f"{link}.scrollIntoView({{block: 'center', behavior: 'instant'}})")
     left, top = browser.run(f"(({{x, y}}) => [x + 4, y + 4])({link}.getBoundingClientRect())")
     browser.send("Input.dispatchMouseEvent", type="mouseMoved", x=left, y=top)
     shown = later(browser, 700, "document.querySelector('.preview')?.textContent")
