@@ -18,6 +18,7 @@ from firal.common.sizes import size_text, time_text, total_memory
 from firal.pipeline import DEFAULT
 from firal.selection import block_diagonal, penalized, wide
 from firal.selection.structure import PER_CUBE, PER_POOL, block_cost, choose, full_cost
+from firal.selection.typical_first import spread_rows
 
 __all__ = [
     "Estimate",
@@ -135,7 +136,7 @@ def _penalized(m, d, c, n_labels, budget, points):
     """Of the default strategy: the rules are those of ``firal.selection.penalized``."""
     free = max(c - 1, 1)
     clusters = min(n_labels + budget, 2 * budget, m)
-    some = len(penalized.spread_rows(m, budget))
+    some = len(spread_rows(m, budget))
     work = PER_CLUSTER * m * d * clusters + some**2 * (PER_NEIGHBOR + PER_DISTANCE * d)
     first = c < 2 and d + clusters > penalized.LARGEST_FIRST
     if d * free <= penalized.LARGEST_FULL and not first:

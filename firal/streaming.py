@@ -30,6 +30,7 @@ from firal.selection.candidates import bait_from_candidates, select_from_candida
 from firal.selection.design import Design
 from firal.selection.ftrl import Selection
 from firal.selection.streamed import prepare_streamed
+from firal.selection.typical_first import spread_rows, typical_candidates, usual_options
 from firal.strategies import STRATEGIES, named
 
 SAMPLE = 50_000  # points that K-means sees
@@ -131,11 +132,11 @@ def _penalized(pool, labeled, theta, budget, rng, ridge, report):
         )
         return found._replace(indices=rows[found.indices], relaxation=None)
     centers = cluster_centers(pool.sample(SAMPLE, rng), count, rng, starts=1)
-    usual = penalized.usual_options(len(labeled), None if theta is None else free + 1)
+    usual = usual_options(len(labeled), None if theta is None else free + 1)
     only = None
     if usual["typical"] < 1:
-        some = penalized.spread_rows(m, budget)
-        rows = penalized.typical_candidates(pool.features(some), centers, budget, usual["typical"])
+        some = spread_rows(m, budget)
+        rows = typical_candidates(pool.features(some), centers, budget, usual["typical"])
         only = some if rows is None else some[rows]
     if structure == "full" and (d + count) * free > penalized.LARGEST_SIZE:
         centers = None

@@ -26,7 +26,7 @@ import firal
 from firal.engine.clusters import cluster_centers
 from firal.model.from_sklearn import theta_from_sklearn
 from firal.pipeline import RIDGE
-from firal.selection import penalized
+from firal.selection import typical_first
 from firal.selection.bait import bait
 from firal.selection.penalized import select_penalized
 from firal.strategies import kmeans
@@ -389,7 +389,7 @@ def test_utilities_of_bait_are_the_decreases_of_its_objective(seed, early):
 @pytest.mark.parametrize("first", [False, True])
 def test_utilities_of_penalized_firal_are_the_decreases_of_its_objective(seed, first, monkeypatch):
     """With the penalty and the cluster effects, from the first label on and before."""
-    monkeypatch.setattr(penalized, "EARLY", penalized.LATER)  # all points may be picked
+    monkeypatch.setattr(typical_first, "EARLY", typical_first.LATER)  # all points may be picked
     X, y, model, theta = tiny(seed)
     query, n0 = FIRAL(ridge=0.05, random_state=seed), 6
     if first:

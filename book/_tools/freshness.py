@@ -28,7 +28,8 @@ from firal.companion import checkout, claims, profiles
 
 ROOT = Path(__file__).resolve().parents[2]
 KEY = "firal"
-OWN_SIZES_ONLY = "firal.companion.profiles"  # hashed by the sizes of one notebook, not as code
+# hashed by the sizes of one notebook, not as code
+OWN_SIZES_ONLY = ("firal.companion.profiles", "firal.companion.sizes")
 
 # import name -> name in requirements.txt, where dashes for underscores are not enough
 DISTRIBUTIONS = {
@@ -81,7 +82,7 @@ def _code(trees, root):
     for module in sorted(package.closure(trees)):
         tree = package.tree(module)
         modules.append(tree)
-        if module != OWN_SIZES_ONLY:
+        if module not in OWN_SIZES_ONLY:
             parts.append((module, _digest(normalized(tree).encode())))
             for file in files_beside(tree, package.files[module]):
                 parts.append((file.relative_to(root).as_posix(), _digest(_text(file))))

@@ -30,9 +30,6 @@ from firal.selection.block_rows import GroupedRows, blocks, contracted, each_cla
 from firal.selection.inputs import Inputs, checked_inputs
 
 MOST_BYTES = 8 * 2**30  # of the blocks; more is refused
-SCREEN_FROM = 10**11  # from this m c d^2 on, a pass is made in float32 and verified
-VERIFY_EVERY, VERIFY_TOP = 32, 2000  # points that are computed in float64 too
-SCREEN_ERROR = 1e-3  # largest relative error of float32 before all is computed in float64
 
 
 class BlockProblem(NamedTuple):
@@ -159,22 +156,10 @@ class BlockProblem(NamedTuple):
 
         Notes
         -----
-        Large passes are made in float32. One of ``VERIFY_EVERY`` points and those with the largest
-        values are computed in float64 too; if they differ by more than rounding, all are.
+        In float64: these numbers make the certificate, which must hold for every point.
         """
-        m, rough = len(self.X), isinstance(self.X, np.ndarray) and len(self.X) >= 4 * VERIFY_TOP
-        if not rough or m * M.size < SCREEN_FROM:
-            return contracted(self.X, self.g, M, self.threads)
         step = None if self.report is None else partial(self.report, "pass")
-        a = contracted(self.X.astype(np.float32), self.g, M, self.threads, step)
-        top = np.argpartition(a, m - VERIFY_TOP)[m - VERIFY_TOP :]
-        rows = np.union1d(top, np.arange(0, m, VERIFY_EVERY))
-        sure = contracted(self.X[rows], self.g[rows], M, self.threads)
-        if np.max(np.abs(a[rows] - sure)) > SCREEN_ERROR * np.mean(np.abs(sure)):
-            return contracted(self.X, self.g, M, self.threads, step)
-        a = a.astype(np.float64)
-        a[rows] = sure
-        return a
+        return contracted(self.X, self.g, M, self.threads, step)
 
 
 def inverse_or_none(S: np.ndarray) -> np.ndarray | None:

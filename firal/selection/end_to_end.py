@@ -192,11 +192,9 @@ def select(
         runs = _ftrl_runs(prepared, etas, replace, report)
         tried = tuple((r.eta, r.lambda_min) for r in runs)
         if rounding != "ftrl":
-            steps, watch = (
-                partial(report, "greedy"),
-                spread(watch, rows if only is None else only, m),
-            )
-            runs.append(run_greedy(prepared, steps, watch, None if only is None else len(only)))
+            first, pickable = (None, rows) if only is None else (len(only), only)
+            steps = partial(report, "greedy")
+            runs.append(run_greedy(prepared, steps, spread(watch, pickable, m), first))
         best = _best(prepared, runs, by_objective=bool(ridge))
     passes = relaxation.passes
     if rows is None:  # every step reads the whole pool, a greedy run has 2b forward ones

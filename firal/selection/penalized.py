@@ -12,9 +12,10 @@ have no label yet gain by it. The model that is fitted to the labels has no such
 
 **Typical points first.** What an outlier is says little about other points, but outliers are where
 a design is most uncertain. At first only the half of every cluster with the nearest neighbors may
-be picked (:mod:`firal.engine.typical`), while H_p is that of all points. From ``PER_CLASS`` labels
-per class on, and while all labels are of one class, all points may be picked, and the cluster
-effects are larger: typical points have told what they can, and a rare class is not typical.
+be picked (:mod:`firal.engine.typical`), while H_p is that of all points. From eight labels per
+class on, and while all labels are of one class, all points may be picked, and the cluster effects
+are larger: typical points have told what they can, and a rare class is not typical
+(:mod:`firal.selection.typical_first`).
 
 **The same prior in fit and design.** After the batch the fit on n = n0 + budget labels has the
 total penalty n * ridge. The theta of the design is fitted with this total penalty too, that is,
@@ -38,22 +39,16 @@ from firal.common.own_theta import selection_parameters
 from firal.common.progress import reporter
 from firal.common.rounds import same_columns
 from firal.engine.clusters import cluster_centers, nearest_center
-from firal.engine.typical import typical_rows
 from firal.model.logistic import softmax
 from firal.selection.block_rows import GroupedRows
 from firal.selection.coordinates import require_strong_penalty
 from firal.selection.end_to_end import select
 from firal.selection.ftrl import Selection
 from firal.selection.probabilities import class_probabilities
+from firal.selection.typical_first import typical_candidates, usual_options
 from firal.selection.wide import WideProblem, select_wide, squared_norms
 
 RIDGE = 1e-2  # on features of mean square 1
-# Size of a cluster's indicator, in units of the root mean square of a feature, and the share of the
-# points of a cluster that may be picked: with few labels, and later.
-EARLY = {"clusters": 1.0, "typical": 0.5}
-LATER = {"clusters": 3.0, "typical": 1.0}
-PER_CLASS = 8  # labels from which on it is later
-TYPICAL_SAMPLE = 10_000  # of a larger pool, so many points that are spread evenly may be picked
 LARGEST_SIZE = 600  # with full matrices, cluster effects are left out beyond this order
 LARGEST_FIRST = 150  # the same for the first batch, where blocks lose nothing
 LARGEST_FULL = 1500  # beyond this order the information is block-diagonal
@@ -250,77 +245,6 @@ def select_penalized(
         progress=progress,
         watch=watch,
     )
-
-
-def usual_options(n_labeled: int, n_classes: int | None) -> dict[str, float]:
-    """Which points may be picked, and the size of the cluster effects, by default.
-
-    Parameters
-    ----------
-    n_labeled : int
-        Number of labeled points.
-    n_classes : int or None
-        Number of classes of the model; None if there is no model.
-
-    Returns
-    -------
-    dict
-        ``clusters`` and ``typical`` of ``select_penalized``.
-
-    Examples
-    --------
-    >>> usual_options(0, None) == usual_options(15, 2) == EARLY
-    True
-    >>> usual_options(10, None) == usual_options(16, 2) == LATER  # labels of one class, and many
-    True
-    """
-    few = PER_CLASS * n_classes if n_classes else 1
-    return EARLY if n_labeled < few else LATER
-
-
-def typical_candidates(
-    pool: np.ndarray, centers: np.ndarray, budget: int, share: float
-) -> np.ndarray | None:
-    """Rows of the pool that may be picked: the typical points of every cluster.
-
-    Parameters
-    ----------
-    pool : np.ndarray of shape (m, d)
-        Points; of more than ``TYPICAL_SAMPLE`` some are taken, spread evenly.
-    centers : np.ndarray of shape (k, d)
-        Centers of the clusters.
-    budget : int
-        Number of points to pick.
-    share : float
-        Share of every cluster.
-
-    Returns
-    -------
-    np.ndarray of int, or None
-        Rows, ascending; None for all if there would be fewer than twice the budget.
-    """
-    some = spread_rows(len(pool), budget)
-    points = pool if some.size == len(pool) else pool[some]
-    rows = some[typical_rows(points, nearest_center(points, centers), share)]
-    return rows if rows.size >= 2 * budget else None
-
-
-def spread_rows(m: int, budget: int) -> np.ndarray:
-    """Rows of a pool among which typical points are sought: all, or some that are spread evenly.
-
-    Parameters
-    ----------
-    m : int
-        Number of points.
-    budget : int
-        Number of points to pick.
-
-    Returns
-    -------
-    np.ndarray of int
-        Ascending; at most ``TYPICAL_SAMPLE``, or ten times the budget if that is more.
-    """
-    return np.linspace(0, m - 1, min(m, max(TYPICAL_SAMPLE, 10 * budget))).astype(np.intp)
 
 
 def _select_wide(

@@ -9,7 +9,7 @@ from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
 import firal
-from firal.selection import penalized
+from firal.selection import penalized, typical_first
 from firal.selection.penalized import GAP, fit_ridge, select_penalized
 
 
@@ -22,7 +22,7 @@ def instance(seed, m=40, d=3, c=3, n0=4):
     return rng.normal(size=(m, d)), rng.normal(size=(n0, d)), rng.normal(size=(c - 1, d))
 
 
-def widened(pool, labeled, n_clusters, seed, scale=penalized.EARLY["clusters"]):
+def widened(pool, labeled, n_clusters, seed, scale=typical_first.EARLY["clusters"]):
     """Pool and labeled points, each followed by the indicator of its cluster: point by point."""
     state = int(seeded(seed).integers(2**31))
     with warnings.catch_warnings():
@@ -187,18 +187,18 @@ def test_few_labels_ask_for_typical_points_and_one_class_or_many_for_all():
     pool, _, theta = instance(11, m=120)
     many = np.random.default_rng(0).normal(size=(24, 3))
     for n0, parameters, options in (
-        (0, None, penalized.EARLY),
-        (1, None, penalized.LATER),  # labels of one class
-        (4, theta, penalized.EARLY),
-        (23, theta, penalized.EARLY),
-        (24, theta, penalized.LATER),  # eight of three classes each
+        (0, None, typical_first.EARLY),
+        (1, None, typical_first.LATER),  # labels of one class
+        (4, theta, typical_first.EARLY),
+        (23, theta, typical_first.EARLY),
+        (24, theta, typical_first.LATER),  # eight of three classes each
     ):
         data = (pool, many[:n0], parameters, 5)
         found = select_penalized(*data, seeded())
         want = select_penalized(*data, seeded(), **options)
         assert found.indices.tolist() == want.indices.tolist()
         assert found.objective == want.objective
-        (other,) = (o for o in (penalized.EARLY, penalized.LATER) if o != options)
+        (other,) = (o for o in (typical_first.EARLY, typical_first.LATER) if o != options)
         assert select_penalized(*data, seeded(), **other).objective != found.objective
 
 
@@ -211,7 +211,7 @@ def test_a_small_pool_keeps_all_its_points():
 
 
 def test_typical_points_of_a_large_pool_are_sought_in_a_part_of_it(monkeypatch):
-    monkeypatch.setattr(penalized, "TYPICAL_SAMPLE", 60)
+    monkeypatch.setattr(typical_first, "TYPICAL_SAMPLE", 60)
     pool, labeled, theta = instance(9, m=241)
     rows = select_penalized(pool, labeled, theta, 5, seeded()).indices
     assert np.isin(rows, np.linspace(0, 240, 60).astype(int)).all()
