@@ -25,6 +25,7 @@ from scipy.special import stdtrit
 from threadpoolctl import threadpool_limits
 
 from firal.companion import ridge_rules
+from firal.engine.categories import category_scale, levels_of
 from firal.engine.scaling import model_features
 from firal.model.fitting import fit
 from firal.model.logistic import softmax
@@ -65,7 +66,9 @@ TYPICAL_VARIANTS = {
     "typical, no clusters": {"clusters": 0.0},
     "typical, clusters 3": {"clusters": 3.0},
 }
-ALL_VARIANTS = VARIANTS | RULED | TYPICAL_VARIANTS
+# a category of k levels weighs as k columns
+CATEGORY_VARIANTS = {"category in full": {"categories": False}}
+ALL_VARIANTS = VARIANTS | RULED | TYPICAL_VARIANTS | CATEGORY_VARIANTS
 
 
 class Runs(NamedTuple):
@@ -108,6 +111,12 @@ def draw_start(X, y, number: int, *, seed: int = 0, points: int = POINTS) -> Sta
             break
     initial = balanced_rows(codes, 1, np.random.default_rng([seed, number, 1]))
     return Start(X[rows], codes, initial, [seed, number, 2])
+
+
+def with_category(X, levels: int) -> np.ndarray:
+    """Append 0/1 columns of a random category, which says nothing about the classes."""
+    codes = np.random.default_rng(levels).integers(levels, size=len(X))
+    return np.column_stack([X, np.eye(levels)[codes]])
 
 
 def run_default(start: Start, batch: int, counts: int = COUNTS) -> np.ndarray:
@@ -156,6 +165,7 @@ def run_variant(
     clusters: float | None = None,
     typical: float | None = None,
     robust: bool = True,
+    categories: bool = True,
     same_prior: bool = True,
     first: str = "design",
 ) -> np.ndarray:
@@ -164,11 +174,15 @@ def run_variant(
     ridge               of ``select_penalized``, or a rule of ``ridge_rules``
     clusters, typical   of ``select_penalized``
     robust              of the features
+    categories          False: a category weighs as many columns as it has levels
     same_prior          fit theta with ``fit_ridge``; else with the ridge itself
     first               "design", or "kmeans" for the first batch
     """
     rng, known = np.random.default_rng(start.seed), np.empty(0, dtype=int)
     F = model_features(start.X, robust=robust)
+    if not categories:
+        n, d = start.X.shape
+        F[:, :d] /= category_scale(levels_of(start.X), n, d)
     for _ in range(counts):
         free, theta, r = np.setdiff1d(np.arange(len(F)), known), None, ridge
         if isinstance(ridge, str):

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from firal.engine.categories import category_scale, levels_of
 from firal.engine.columns import (
     check_map,
     check_numbers,
@@ -108,27 +109,36 @@ def streamed_feature_map(
             if report is not None:
                 report("scale", number * total + done, passes * total)
 
-        return home.reduce(partial(_of_block, tails, full), Moments.merged, step)
+        return home.reduce(partial(_of_block, tails, full), _merged, step)
 
-    raw = moments(0, None, pca is not None and not robust)
+    raw, levels = moments(0, None, pca is not None and not robust)
     if not standardize and pca is None:
         return FeatureMap(np.zeros(d), None, intercept)
-    tails, found = None, raw
+    tails, found, factor = None, raw, np.ones(d)
     if robust:
+        factor = category_scale(levels, raw.count, d)
         tails = raw.mean, inverse_deviation(raw.mean, raw.squares / raw.count, raw.count)
-        found = moments(1, tails, pca is not None)
+        found, _ = moments(1, tails, pca is not None)
     mean, n = found.mean, found.count
     variance = (found.squares if pca is None else np.diag(found.squares)) / n
-    scale = inverse_deviation(mean, variance, n) if standardize else np.ones(d)
+    if standardize:
+        factor = factor * inverse_deviation(mean, variance, n)
     if pca is not None:
-        scale = principal_factor(scale, found.squares / n, pca, standardize)
-    return FeatureMap(mean, scale, intercept, tails)
+        factor = principal_factor(factor, found.squares / n, pca, standardize)
+    return FeatureMap(mean, factor, intercept, tails)
+
+
+def _merged(one, other):
+    moments, levels = one[0].merged(other[0]), one[1]
+    return moments, levels if levels is None else levels.merged(other[1])
 
 
 def _of_block(tails, full, start, block):
-    """Moments of one block; raw numbers are checked."""
+    """Moments of one block, and its 0/1 columns if the numbers are raw: these are checked too."""
+    levels = None
     if tails is None:
         check_numbers(block, start)
+        levels = levels_of(block)
     else:
         block = drawn_in(block, tails)
     centered = block - block[0]  # 0 where a column is constant, which a sum of equals is not
@@ -136,4 +146,4 @@ def _of_block(tails, full, start, block):
     mean = block[0] + shift
     centered -= shift
     squares = centered.T @ centered if full else np.einsum("ij,ij->j", centered, centered)
-    return Moments(len(block), mean, squares)
+    return Moments(len(block), mean, squares), levels

@@ -8,12 +8,14 @@ so that a memory-mapped file of any length needs room for the result only.
 
 from __future__ import annotations
 
+from functools import reduce
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from firal.common.blocks import pool_blocks
+from firal.engine.categories import Levels, category_scale, levels_of
 from firal.engine.columns import (
     as_numbers,
     check_map,
@@ -99,8 +101,9 @@ def model_features(
         constant to rounding becomes 0.
     robust : bool, default False
         Draw heavy tails in: take arsinh of the standardized columns, and standardize again. Values
-        near the mean hardly change; an outlier at 100 deviations comes to about 5. Needs
-        ``standardize``.
+        near the mean hardly change; an outlier at 100 deviations comes to about 5. And let 0/1
+        columns that exclude each other, the levels of one category, weigh as at most two columns
+        (:mod:`firal.engine.categories`). Needs ``standardize``.
     pca : int, optional
         Keep that many principal components of the (standardized) columns, ``1 <= pca <= d``. With
         ``standardize`` they are given unit variance too.
@@ -172,10 +175,18 @@ def feature_map(
     mean, tails = _mean(X), None  # checks that all numbers are finite and not huge
     if not standardize and pca is None:
         return FeatureMap(np.zeros(d), None, intercept)
+    factor = np.ones(d)
     if robust:
+        levels = reduce(Levels.merged, (levels_of(_numbers(X, block)) for block in _blocks(X)))
         tails = mean, _inverse_deviation(X, mean)
         mean = _mean(X, tails)
-    return FeatureMap(mean, _factor(X, mean, standardize, pca, tails), intercept, tails)
+        factor = category_scale(levels, len(X), d)
+    if standardize:
+        factor = factor * _inverse_deviation(X, mean, tails)
+    if pca is not None:
+        covariance = _centered_mean(X, mean, lambda A: A.T @ A, tails)
+        factor = principal_factor(factor, covariance, pca, standardize)
+    return FeatureMap(mean, factor, intercept, tails)
 
 
 def _inverse_deviation(X, mean, tails=None):
@@ -189,15 +200,6 @@ def _is_constant(X):
     """Whether all numbers of a column are the same (d,)."""
     first = _numbers(X, slice(0, 1))
     return np.logical_and.reduce([(_numbers(X, b) == first).all(axis=0) for b in _blocks(X)])
-
-
-def _factor(X, mean, standardize, pca, tails=None):
-    """What to multiply the centered rows by: a number per column (d,), or a matrix (d, pca)."""
-    factor = _inverse_deviation(X, mean, tails) if standardize else np.ones(mean.size)
-    if pca is None:
-        return factor
-    covariance = _centered_mean(X, mean, lambda A: A.T @ A, tails)
-    return principal_factor(factor, covariance, pca, standardize)
 
 
 def _mean(X, tails=None):

@@ -51,7 +51,7 @@ def test_the_default_is_next_batch_and_the_first_variant(table):
 
 @pytest.mark.parametrize("name", [name for name in ALL_VARIANTS if not name.startswith("ridge by")])
 def test_every_variant_changes_something(table, name):
-    X = table[0] ** 3  # heavy tails
+    X = table_runs.with_category(table[0] ** 3, 9)  # heavy tails, and a category
     start = draw_start(X, table[1], 0)
     rows = table_runs.run_variant(start, 10, **ALL_VARIANTS[name])
     assert len(set(rows.tolist())) == 40

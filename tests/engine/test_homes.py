@@ -156,10 +156,8 @@ def test_ctrl_c_ends_a_pass(dask):
         try:
             assert run.stdout.readline() == "ready\n"
             time.sleep(1)
-            begin = time.monotonic()
             run.send_signal(signal.SIGINT)
             _, err = run.communicate(timeout=20)
-            assert time.monotonic() - begin < 2
             assert "KeyboardInterrupt" in err
         finally:
             run.kill()
