@@ -12,6 +12,7 @@ from firal.data.files import sha256
 FILES = {
     "balanced/raw/german": "1.5, a, x, 7, good\n2.5, b, ?, 7, bad\n<null>, a, y, 7, good\n",
     "balanced/raw/vowel": "train, 3, 0.5, hid\ntest, 1, 1.5, had\ntrain, 2, 2.5, hid\n",
+    "balanced/raw/pima": "1, 0.5, no\n2, 0.5, yes\n3, 0.7, no\n",
     "imbalanced/raw/yeast1": "0.1, 0.5, positive\n0.2, 0.5, negative\n0.3, 0.4, negative\n",
     "imbalanced/raw/yeast3": "0.3, 0.4, positive\n0.1, 0.5, negative\n0.2, 0.5, negative\n",
     "imbalanced/raw/yeast4": "0.1, 0.5, negative\n0.2, 0.5, negative\n0.3, 0.4, negative\n",
@@ -46,6 +47,12 @@ def test_codes_are_categories_and_columns_are_left_out(folder):
     X, y = tables.load_table("vowel")
     assert X.tolist() == [[0, 0, 1, 0.5], [1, 0, 0, 1.5], [0, 1, 0, 2.5]]
     assert y.tolist() == [1, 0, 1]
+
+
+def test_the_tables_kept_for_the_end_are_read_as_they_are_and_are_no_others(folder):
+    X, y = tables.load_table("pima")
+    assert X.tolist() == [[1, 0.5], [2, 0.5], [3, 0.7]] and y.tolist() == [0, 1, 0]
+    assert not set(tables.OTHERS) & set(tables.TABLES)
 
 
 def test_five_tables_of_the_same_points_become_one(folder):

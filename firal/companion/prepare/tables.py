@@ -65,6 +65,13 @@ KEEL = {
     "kddcup_land": ("imbalanced/raw/kddcup-land_vs_portsweep", (), ()),
     "shuttle_2_vs_5": ("imbalanced/raw/shuttle-2_vs_5", (), ()),
 }
+# All other tables of the folder "balanced" with at least a hundred rows. None was read before the
+# default and its constants were final.
+OTHERS = (
+    *("australian", "banana", "bands", "breast", "bupa", "contraceptive", "crx", "hayes-roth"),
+    *("heart", "housevotes", "mammographic", "monk-2", "pima", "ring", "saheart", "tae"),
+    *("tic-tac-toe", "titanic", "twonorm", "wisconsin"),
+)
 YEAST = tuple(f"imbalanced/raw/yeast{part}" for part in (1, 3, 4, 5, 6))  # one class against others
 TABLES = (*SKLEARN, *KEEL, "yeast")
 
@@ -72,12 +79,13 @@ TABLES = (*SKLEARN, *KEEL, "yeast")
 def load_table(name: str) -> tuple[np.ndarray, np.ndarray]:
     """Columns (n, d) and classes 0..c-1 of a table.
 
-    name   one of ``TABLES``
+    name   one of ``TABLES`` or ``OTHERS``
 
     All but the four of ``SKLEARN`` need the wheel in the data folder.
     """
-    if name not in TABLES:
-        raise ValueError(f"unknown table {name!r}: expected one of {', '.join(TABLES)}")
+    if name not in (*TABLES, *OTHERS):
+        known = ", ".join((*TABLES, *OTHERS))
+        raise ValueError(f"unknown table {name!r}: expected one of {known}")
     if name in SKLEARN:
         import sklearn.datasets
 
@@ -85,7 +93,7 @@ def load_table(name: str) -> tuple[np.ndarray, np.ndarray]:
         return varying(X.astype(np.float64)), classes(y)
     if name == "yeast":
         return _together([_frame(path) for path in YEAST])
-    path, codes, left_out = KEEL[name]
+    path, codes, left_out = KEEL.get(name, (f"balanced/raw/{name}", (), ()))
     frame = _frame(path)
     labels = frame.pop(frame.columns[-1])
     return numbers(frame.drop(columns=list(left_out)), codes), classes(labels)
