@@ -22,8 +22,9 @@ from firal.common.linalg import factor_of, trace_of_ratio
 from firal.selection.block_diagonal import BlockProblem, inverse_or_none
 from firal.selection.block_greedy import block_greedy
 from firal.selection.block_rows import blocks, each_class, quadratic
+from firal.selection.picked import PickedPoints
 from firal.selection.problem import Problem
-from firal.selection.rounding import PickedPoints, Rounding, prepare_rounding
+from firal.selection.rounding import Rounding, prepare_rounding
 from firal.selection.scoring import TIE
 
 

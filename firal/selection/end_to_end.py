@@ -29,8 +29,9 @@ from firal.common.progress import reporter
 from firal.common.threads import matrix_threads, one_thread
 from firal.selection.block_rounding import BlockRounding, any_rounding
 from firal.selection.ftrl import LARGEST_ETA, Selection, run_ftrl
+from firal.selection.picked import spectrum_of
 from firal.selection.relaxation import check_options, solve_relaxed
-from firal.selection.rounding import Rounding, spectrum_of
+from firal.selection.rounding import Rounding
 from firal.selection.scoring import TIE
 from firal.selection.structure import prepare
 from firal.selection.support import candidates_of, given_rows, of_pool, spread

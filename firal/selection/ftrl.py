@@ -37,6 +37,7 @@ from firal.common.threads import matrix_threads, one_thread
 from firal.selection import normalizer
 from firal.selection.block_rounding import BlockRounding, any_rounding
 from firal.selection.greedy import greedy
+from firal.selection.picked import cached_rows
 from firal.selection.rounding import Rounding
 from firal.selection.solver import Relaxation
 from firal.selection.structure import prepare_with_weights
@@ -267,14 +268,16 @@ class _FtrlRule:
     def __init__(self, rounding, eta):
         self.rounding, self.eta = rounding, eta
         self.picked, self.gains, self.constant = rounding.picked(), [], 0.0
-        self.last, self.miss, self.by_factors = None, 0.0, rounding.Sigma.ndim == 2
+        self.last, self.misses, self.by_factors = None, (0.0, 0.0), rounding.Sigma.ndim == 2
 
     def weights(self):
         Sigma, eta = self.rounding.Sigma, self.eta
         found = self._normalizer()
-        K = self.picked.information + self.rounding.labeled_per_pick
-        K *= eta
-        K += found.x * Sigma
+        K = np.empty_like(Sigma)
+        for rows in cached_rows(len(K)):
+            np.add(self.picked.information[rows], self.rounding.labeled_per_pick[rows], out=K[rows])
+            K[rows] *= eta
+            K[rows] += found.x * Sigma[rows]
         W1, W2 = self.rounding.score_matrices(K)
         known = np.vdot(W1, Sigma)
         self.constant = (found.h - known) / eta
@@ -295,9 +298,10 @@ class _FtrlRule:
         if self.by_factors and size >= normalizer.FROM and not picked.spectrum_is_known():
             threads = matrix_threads(size, self.rounding.problem.threads)
             B = self.eta * picked.white
-            found = normalizer.from_factors(B, [self._at_last()], self.miss, threads)
+            before, miss = self.misses  # they change evenly from step to step
+            found = normalizer.from_factors(B, [self._at_last()], 2 * miss - before, threads)
             if found is not None:
-                self.miss = found[1]
+                self.misses = miss, found[1]
                 return found[0]
             self.by_factors = False
         spectrum = self.eta * picked.spectrum()
@@ -311,11 +315,11 @@ class _FtrlRule:
         """
         nu, W1, W2, known = self.last
         Sigma = self.rounding.Sigma
-        U = np.sqrt(self.eta) * self.picked.root(self.picked.rows[-1])
-        Y = W1 @ U
+        i, root_eta = self.picked.rows[-1], np.sqrt(self.eta)
+        U = root_eta * self.picked.root(i)
+        Y, Z = (root_eta * self.picked.times_root(W, i) for W in (W1, W2))
         S = np.linalg.inv(np.eye(U.shape[1]) + U.T @ Y)
-        image = Sigma @ Y
-        inner = S @ (Y.T @ image)
-        square = np.vdot(S, image.T @ (W1 @ image))
+        inner = S @ (U.T @ Z)  # Y^T Sigma Y = U^T W2 U
+        square = np.vdot(S, (Sigma @ Y).T @ Z)  # Y^T Sigma W1 Sigma Y
         phi = np.vdot(W2, Sigma) - 2 * square + np.vdot(inner, inner.T)
         return normalizer.Known(nu, float(known - np.trace(inner)), float(phi))

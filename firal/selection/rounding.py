@@ -8,24 +8,19 @@ paper has Sigma^{-1/2} in place of C^{-1}, which only rotates the coordinates.
 from __future__ import annotations
 
 from collections.abc import Callable
-from hashlib import blake2b
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 from scipy.linalg import blas, lapack
 
 from firal.common.linalg import (
     invert_in_place,
-    is_singular,
     product_and_gram,
-    trace_of_ratio,
 )
-from firal.common.nogil import eigenvalues
 from firal.common.threads import matrix_threads
 from firal.engine import memory
-from firal.model.hessians import curvature, information_root
 from firal.selection.bait import greedy_picks
+from firal.selection.picked import PickedPoints
 from firal.selection.problem import Problem
 from firal.selection.scoring import PoolScorer
 
@@ -217,139 +212,3 @@ def barrier_below(spectrum: np.ndarray, level: float) -> float:
         if move <= 4e-16 * u:
             break
     return spectrum[0] - u
-
-
-class PickedPoints:
-    """The points picked so far and the sum of their information.
-
-    Parameters
-    ----------
-    rounding : Rounding
-        What all runs on one z share.
-    """
-
-    def __init__(self, rounding: Rounding):
-        size = rounding.problem.size
-        self.rounding, self.rows = rounding, []
-        self.information = np.zeros((size, size))  # sum_l (H(x_{i_l}) + D)
-        self.white = np.zeros((size, size))  # sum_l H~_{i_l}
-
-    def add(self, i: int) -> None:
-        """Take a point in.
-
-        Parameters
-        ----------
-        i : int
-            Its row.
-        """
-        problem = self.rounding.problem
-        x, h = problem.X[i], problem.h[i]
-        self.rows.append(i)
-        self.information += self.rounding.labeled_per_pick
-        self.information += np.kron(curvature(h[None])[0], np.outer(x, x))
-        half = blas.dtrsm(1.0, self.rounding.factor, self.root(i), lower=1)
-        self.white += self.rounding.white_labeled_per_pick
-        self.white += half @ half.T
-
-    def root(self, i: int) -> np.ndarray:
-        """Thin factor of the information of a point.
-
-        Parameters
-        ----------
-        i : int
-            Its row.
-
-        Returns
-        -------
-        np.ndarray of shape (d~, k)
-            U with U U^T = H(x_i).
-        """
-        problem = self.rounding.problem
-        return information_root(problem.X[i], problem.h[i], problem.reference[i])
-
-    def spectrum(self) -> np.ndarray:
-        """Eigenvalues of the sum of H~.
-
-        Returns
-        -------
-        np.ndarray of shape (d~,)
-            Ascending.
-        """
-        if not self.rows:  # also the last two axes of blocks
-            return np.zeros(self.white[..., 0].size)
-        return spectrum_of(self.rounding, self.rows, self.white)
-
-    def spectrum_is_known(self) -> bool:
-        """Whether another run has asked for the eigenvalues of the same points.
-
-        Returns
-        -------
-        bool
-            True if they cost nothing.
-        """
-        return not self.rows or _digest(self.rows) in self.rounding.spectra
-
-    def lambda_min(self) -> float:
-        """Smallest eigenvalue of the picked information against Sigma(z).
-
-        Returns
-        -------
-        float
-            At least 0.
-        """
-        return float(max(self.spectrum()[0], 0.0))
-
-    def objective(self) -> float:
-        """Objective of the picked points: ``trace(information^{-1} H_p)``.
-
-        Returns
-        -------
-        float
-            The objective; inf if the picked information is singular to rounding.
-        """
-        if is_singular(self.spectrum()):
-            return np.inf
-        return self.ratio()
-
-    def ratio(self) -> float:
-        """The objective of regular information.
-
-        Returns
-        -------
-        float
-            ``trace(information^{-1} H_p)``.
-        """
-        return trace_of_ratio(self.information, self.rounding.problem.target())
-
-
-def spectrum_of(rounding: Rounding, rows: ArrayLike, white: np.ndarray | None = None) -> np.ndarray:
-    """Eigenvalues of the sum of H~ over a set of picked points.
-
-    They depend on the set only, so runs with another learning rate find them in
-    ``rounding.spectra``.
-
-    Parameters
-    ----------
-    rounding : Rounding
-        What all runs on one z share.
-    rows : array_like of shape (n,)
-        The picked rows, in any order; at least one.
-    white : np.ndarray of shape (d~, d~) or (c, d, d), optional
-        The sum of H~. Not needed if the eigenvalues of this set are known.
-
-    Returns
-    -------
-    np.ndarray of shape (d~,)
-        Ascending.
-    """
-    key = _digest(rows)
-    if key not in rounding.spectra:
-        if white.ndim == 3:  # of blocks: all their eigenvalues together
-            rounding.spectra[key] = np.sort(np.linalg.eigvalsh(white), axis=None)
-        else:
-            rounding.spectra[key] = eigenvalues(white.T.copy(order="F"))
-    return rounding.spectra[key]
-
-
-def _digest(rows):
-    return blake2b(np.sort(rows).tobytes(), digest_size=16).digest()

@@ -221,7 +221,9 @@ def prepare(
         c = 2  # before the first label the full problem is that of two classes
     choice = choose(structure, task, m, d, c, data.budget)
     if choice.structure == "full":
-        return problem_of(data, factorize), choice
+        only = [data]
+        del data  # problem_of has the last reference, and frees the probabilities before the end
+        return problem_of(only.pop(), factorize), choice
     if structure == "auto":
         warnings.warn(
             f"block-diagonal information is used: {choice.why}. Set structure to "

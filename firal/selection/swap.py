@@ -34,11 +34,8 @@ from scipy import linalg
 from firal.common import checks
 from firal.common.threads import one_thread
 from firal.engine import memory
-from firal.selection.rounding import (
-    PickedPoints,
-    barrier_below,
-    prepare_rounding,
-)
+from firal.selection.picked import PickedPoints
+from firal.selection.rounding import barrier_below, prepare_rounding
 from firal.selection.structure import prepare_with_weights
 
 

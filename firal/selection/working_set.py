@@ -92,7 +92,8 @@ def solve_on_working_set(
     inner, best, lower = None, (np.inf, None), 0.0
     while True:
         # 1. One pass over the pool: the certificate.
-        a = np.maximum(problem.contract(M), 0)
+        a = problem.contract(M)
+        np.maximum(a, 0, out=a)
         known = np.vdot(problem.labeled_information, M)
         M = None  # of large blocks, two do not fit
         lower = max(lower, f * f / (largest_sum(a, b, capped) + known))
