@@ -16,7 +16,7 @@ from pathlib import Path
 from firal.companion.play.panels import PALETTE
 from firal.companion.plotting import BOUND_COLOR, METHODS
 
-PAPER, INK, LINES = "#14181e", "#e6e6e6", "#434a54"  # of a dark page: background, text, grid
+PAPER, INK, LINES = "#121212", "#e6e6e6", "#434a54"  # of a dark page: background, text, grid
 SMALLEST = 9  # pixels of a letter on a phone
 TABLE = {
     **{light.lower(): dark.lower() for light, dark in PALETTE.values()},

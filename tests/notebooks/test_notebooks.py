@@ -129,7 +129,7 @@ def too_long(text):
 
 def test_lines_of_code_have_at_most_88_characters(notebook):
     assert too_long("x" * 89) and not too_long("x" * 88 + "\n" + "y" * 88)
-    code = (cell["source"] for cell in notebook.cells if cell["cell_type"] == "code")
+    code = ("".join(c["source"]) for c in notebook["cells"] if c["cell_type"] == "code")
     assert not [line for text in code for line in too_long(text)]
 
 

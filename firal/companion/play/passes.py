@@ -117,7 +117,7 @@ def figure(pool, runs):
         scores = Panel(
             "Sensitivity of all points, sorted",
             (0.9, 1.1 * POINTS),
-            (0.1, top),
+            (0.5, top),
             xlabel="rank in the pool",
             ylabel="sensitivity",
             xlog=True,
