@@ -11,7 +11,7 @@ from docutils import nodes
 from docutils.parsers.rst import Directive
 from sphinx_proof.nodes import proof_node
 
-LONG = 12  # lines; a shorter proof is read faster than it is opened
+LONG = 8  # lines; a shorter proof is read faster than it is opened
 LINE = 95  # characters of a line on the web
 FORMULA = 3  # lines of a formula of its own
 

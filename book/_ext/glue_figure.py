@@ -23,17 +23,30 @@ from sphinx.directives.patches import Figure
 
 from firal.companion import checkout
 
-PNG = "application/papermill.record/image/png"
+RECORD = "application/papermill.record/"
 
 
 def glued_figure(notebook, key):
-    """PNG and alternative text of the figure that a cell glued under this key, or None."""
+    """{suffix: bytes} and alternative text of the figure glued under this key, or None.
+
+    The SVG is for pages, the PNG for print; a heavy figure has no SVG. Where a cell shows the one
+    figure that it glues, the picture is stored as shown only.
+    """
     for cell in checkout.cells(notebook):
-        for output in cell.get("outputs", []):
-            record = output.get("metadata", {}).get("scrapbook", {})
-            if record.get("name") == key and PNG in output["data"]:
+        outputs = cell.get("outputs", [])
+        for output in outputs:
+            if output.get("metadata", {}).get("scrapbook", {}).get("name") != key:
+                continue
+            data = {mime.removeprefix(RECORD): v for mime, v in output["data"].items()}
+            if "image/png" not in data:
+                shown = [o["data"] for o in outputs if "image/png" in o.get("data", {})]
+                data = shown[0] if len(shown) == 1 else {}
+            if "image/png" in data:
                 image = cell["metadata"].get("mystnb", {}).get("image", {})
-                return b64decode(output["data"][PNG]), image.get("alt", "")
+                forms = {"png": b64decode("".join(data["image/png"]))}
+                if "image/svg+xml" in data:
+                    forms["svg"] = "".join(data["image/svg+xml"]).encode()
+                return forms, image.get("alt", "")
     return None
 
 
@@ -52,12 +65,16 @@ class NotebookFigure(Figure):
         found = glued_figure(Path(path), key)
         if found is None:
             return [self._problem(f"no figure {key!r} is glued in {Path(path).name}")]
-        png, alt = found
+        forms, alt = found
         self.options.setdefault("alt", alt)
-        picture = Path(env.mystnb_config.output_folder) / f"{hashlib.sha256(png).hexdigest()}.png"
-        picture.parent.mkdir(parents=True, exist_ok=True)
-        picture.write_bytes(png)
-        self.arguments[0] = "/" + os.path.relpath(picture.resolve(), env.srcdir)
+        folder = Path(env.mystnb_config.output_folder)
+        folder.mkdir(parents=True, exist_ok=True)
+        name = hashlib.sha256(b"".join(forms.values())).hexdigest()
+        for suffix, content in forms.items():
+            (folder / f"{name}.{suffix}").write_bytes(content)
+        # a star: every builder takes the form that it likes best
+        name += ".*" if len(forms) > 1 else ".png"
+        self.arguments[0] = "/" + os.path.relpath(folder.resolve() / name, env.srcdir)
         return super().run()
 
     def _problem(self, message):

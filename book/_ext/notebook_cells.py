@@ -1,17 +1,12 @@
 """How a notebook is shown: the results first, the code that a reader can do without folded.
 
 - Set-up, drawing and recording cells are folded on the web; a line says what is inside.
-- Code is laid out for lines of at most 88 characters, as ``ruff format`` does it. The notebook
-  itself is not touched: its code, and so its stamp, stay as they were executed.
 - Every figure has a caption: that of the chapter that shows the figure, else the alternative text.
 - The checks that a cell recorded stand there as a table (``notebook_verdicts.py``), and below the
   parameters what they were in this run (``notebook_knobs.py``).
 """
 
 import re
-import subprocess
-import sys
-from functools import cache
 from pathlib import Path
 
 from docutils import nodes
@@ -20,8 +15,6 @@ from notebook_verdicts import add_verdicts
 
 from firal.companion import checkout
 
-WIDTH = 88  # characters of a line of code
-SEPARATOR = "\n\n# -*- next cell -*-\n"
 SHORT = 6  # lines: shorter code is read faster than it is opened
 
 
@@ -58,25 +51,6 @@ def folded(cell):
     else:
         return None
     return f"{what} ({count} lines)"
-
-
-@cache
-def ruff():
-    return str(Path(sys.executable).with_name("ruff"))
-
-
-def laid_out(texts):
-    """The same pieces of code with lines of at most WIDTH characters where that can be done."""
-    command = [ruff(), "format", "--isolated", f"--line-length={WIDTH}", "-"]
-    run = subprocess.run(
-        command, input=SEPARATOR.join(texts), capture_output=True, text=True, encoding="utf8"
-    )
-    pieces = [piece.strip("\n") for piece in run.stdout.split(SEPARATOR.strip("\n"))]
-    return pieces if run.returncode == 0 and len(pieces) == len(texts) else list(texts)
-
-
-def too_long(text):
-    return any(len(line) > WIDTH for line in text.splitlines())
 
 
 def captions(root):
@@ -172,10 +146,6 @@ def arrange(app, doctree):
         for node in doctree.findall(nodes.container)
         if node.get("nb_element") == "cell_code"
     }
-    for index, text in lines_that_fit(cells, containers).items():
-        block = containers[index].next_node(nodes.literal_block)
-        block.rawsource = text
-        block.children = [nodes.Text(text)]
     for index, container in containers.items():
         cell = cells[index]
         fold(container, cell)
@@ -183,15 +153,6 @@ def arrange(app, doctree):
         add_verdicts(app, container, cell)
         if kind(cell) == "parameters":
             add_knobs(app, container, page.stem)
-
-
-def lines_that_fit(cells, containers):
-    """{place of a cell: its code in shorter lines}, for cells with a line that is too long."""
-    places = [index for index in containers if too_long(source(cells[index]))]
-    if not places:
-        return {}
-    texts = laid_out([source(cells[index]) for index in places])
-    return dict(zip(places, texts, strict=True))
 
 
 def setup(app):

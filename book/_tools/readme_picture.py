@@ -13,7 +13,7 @@ TARGET = ROOT / "book" / "_static" / "headline.png"
 
 
 def main():
-    png, _ = glued_figure(NOTEBOOK, FIGURE)
+    png = glued_figure(NOTEBOOK, FIGURE)[0]["png"]
     if not TARGET.is_file() or TARGET.read_bytes() != png:
         TARGET.write_bytes(png)
 

@@ -39,6 +39,9 @@ ENVIRONMENT = {
 }
 
 
+GLUED_PICTURE = "application/papermill.record/image/"
+
+
 def clean(notebook):
     """Drop what changes from run to run or from machine to machine: timings, versions."""
     notebook.metadata.pop("papermill", None)
@@ -49,11 +52,21 @@ def clean(notebook):
             cell.metadata.pop(key, None)
         if cell.cell_type == "code":
             cell.outputs = merge_streams(cell.outputs)
+            store_once(cell.outputs)
         if not cell.metadata.get("tags", True):
             del cell.metadata["tags"]
         if "injected-parameters" in cell.metadata.get("tags", []):
             cell["id"] = "injected-parameters"
     return notebook
+
+
+def store_once(outputs):
+    """Drop the pictures that ``glue`` recorded where the cell shows its one figure anyway."""
+    glued = [output for output in outputs if "scrapbook" in output.get("metadata", {})]
+    shown = [output for output in outputs if "image/png" in output.get("data", {})]
+    if len(glued) == len(shown) == 1:
+        for mime in [m for m in glued[0].data if m.startswith(GLUED_PICTURE)]:
+            del glued[0].data[mime]
 
 
 def merge_streams(outputs):

@@ -16,6 +16,8 @@ import pandas as pd
 logging.getLogger("matplotlib.font_manager").setLevel(logging.ERROR)
 import matplotlib.pyplot as plt  # noqa: E402
 
+from firal.companion import vector  # noqa: E402
+
 # strategy -> (label, color, marker); the same in every figure
 METHODS = {
     "random": ("Random", "#7E7E7E", "o"),
@@ -32,8 +34,12 @@ BOUND_COLOR = "#3A3A3A"  # what theory says: always dashed, always this color
 
 
 def use_style():
-    """Apply ``firal.mplstyle``, and let tables be as wide as a page. For the setup cell."""
+    """Apply ``firal.mplstyle``, store figures as SVG too, and let tables be as wide as a page.
+
+    For the setup cell.
+    """
     plt.style.use(Path(__file__).with_name("firal.mplstyle"))
+    vector.show_as_vectors()
     pd.set_option("display.width", PRINTED_WIDTH)
 
 

@@ -1,6 +1,7 @@
 """A chapter shows a figure of a notebook, with caption and alternative text, or the build fails."""
 
 import base64
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -15,7 +16,7 @@ only_build_toc_files: true
 exclude_patterns: [_build]
 execute: {execute_notebooks: "off"}
 sphinx:
-  local_extensions: {glue_figure: %s}
+  local_extensions: {glue_figure: %s, two_themes: %s}
 """
 PIXEL = base64.b64encode(
     bytes.fromhex(
@@ -25,7 +26,10 @@ PIXEL = base64.b64encode(
 ).decode()
 
 
-def build(folder, key):
+DRAWING = '<svg id="figure_1" width="72pt" height="36pt" xmlns="http://www.w3.org/2000/svg"/>'
+
+
+def build(folder, key, svg=False, shown=False):
     """Build a chapter that shows one figure of a notebook: exit code, what was printed, page."""
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell("# Notebook")])
     cell = nbformat.v4.new_code_cell("glue(...)", execution_count=1)
@@ -38,12 +42,19 @@ def build(folder, key):
             metadata={"scrapbook": record},
         )
     ]
+    prefix = "application/papermill.record/"
+    if svg:
+        cell.outputs[0].data[prefix + "image/svg+xml"] = DRAWING
+    if shown:  # the picture is stored once
+        data = {mime.removeprefix(prefix): v for mime, v in cell.outputs[0].data.items()}
+        cell.outputs[0].data = {prefix + "text/plain": "<Figure>"}
+        cell.outputs.append(nbformat.v4.new_output("display_data", data=data))
     notebook.cells.append(cell)
     notebook.metadata["kernelspec"] = {"name": "python3", "display_name": "Python 3"}
     notebook.metadata["language_info"] = {"name": "python", "pygments_lexer": "ipython3"}
     (folder / "notebooks").mkdir()
     nbformat.write(notebook, folder / "notebooks" / "n.ipynb")
-    (folder / "_config.yml").write_text(CONFIG % (ROOT / "book" / "_ext"))
+    (folder / "_config.yml").write_text(CONFIG % ((ROOT / "book" / "_ext",) * 2))
     (folder / "_toc.yml").write_text(
         "format: jb-book\nroot: page\nchapters:\n- file: notebooks/n\n"
     )
@@ -65,6 +76,20 @@ def test_figure_has_picture_caption_and_alternative_text(tmp_path):
     assert "A caption with" in html and 'id="fig-label"' in html
     pictures = list((tmp_path / "_build" / "html" / "_images").glob("*.png"))
     assert [p.read_bytes() for p in pictures] == [base64.b64decode(PIXEL)]
+
+
+def test_a_drawing_is_preferred_and_has_a_dark_partner(tmp_path):
+    code, printed, html = build(tmp_path, "fig-known", svg=True, shown=True)
+    assert code == 0, printed
+    there = {p.name for p in (tmp_path / "_build" / "html" / "_images").iterdir()}
+    pictures = set(re.findall('src="_images/([^"]+)"', html))
+    light = next(name for name in pictures if not name.endswith(".dark.svg"))
+    assert light.endswith(".svg") and pictures == {light, light.replace(".svg", ".dark.svg")}
+    assert pictures <= there
+    for name in pictures:
+        tag = next(tag for tag in re.findall("<img[^>]*>", html) if name in tag)
+        assert 'width="96" height="48" loading="lazy"' in tag
+        assert 'alt="what the cell says about the picture"' in tag
 
 
 @pytest.mark.parametrize("key", ["fig-unknown"])

@@ -73,7 +73,15 @@ ONE_MEANING = {  # two formulas, one meaning
     ("\\mu", "excess_risk"): "two meshes",
     ("N", "relaxation"): "with and without the cap",
 }
-TEXTS = {c: prose((ROOT / "book" / f"{c}.md").read_text(encoding="utf8")) for c in CHAPTERS}
+
+
+def pages(chapter):
+    """A chapter and the pages that begin with its name: the theory of ``penalized``."""
+    files = sorted((ROOT / "book").glob(f"{chapter}*.md"))
+    return "\n".join(prose(file.read_text(encoding="utf8")) for file in files)
+
+
+TEXTS = {chapter: pages(chapter) for chapter in CHAPTERS}
 
 
 def test_the_tables_name_chapters_and_give_reasons():

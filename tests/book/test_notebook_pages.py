@@ -41,16 +41,6 @@ def test_only_long_code_is_folded_and_the_line_says_what_it_is():
     assert page.folded(setup) == "Set-up: imports, sizes, random numbers, 1 helper (3 lines)"
 
 
-def test_long_lines_are_broken_and_the_code_stays_the_same():
-    import ast
-
-    texts = ["x = 1", "value = function(" + ", ".join(f"argument{k}=1" for k in range(12)) + ")"]
-    short = page.laid_out(texts)
-    assert page.too_long(texts[1]) and not any(map(page.too_long, short))
-    assert [ast.dump(ast.parse(t)) for t in short] == [ast.dump(ast.parse(t)) for t in texts]
-    assert page.laid_out(["x = (", "y"]) == ["x = (", "y"]  # what cannot be parsed stays
-
-
 def test_a_caption_comes_from_the_chapter_or_is_the_alternative_text():
     known = {"fig-a": "The finding."}
     glued = {"data": {}, "metadata": {"scrapbook": {"name": "fig-a"}}}

@@ -66,18 +66,51 @@ def test_a_figure_plays_resets_and_has_an_address(browser):
     browser.open(page)
     plain = browser.run(says)
     browser.open("about:blank")
-    browser.open(page + "#play-pool=4,0")
-    assert browser.run(says) != plain
+    browser.open(page + "#play-pool=8,0")
+    assert later(browser, 300, says) != plain
     assert browser.run("document.querySelector('#play-pool').getBoundingClientRect().top") < 200
     play, reset = (
         f"document.querySelectorAll('#play-pool .play-buttons button')[{k}]" for k in (0, 1)
     )
     browser.run(f"{reset}.click()")
     assert browser.run(says) == plain
-    assert browser.run("location.hash") == "#play-pool=2,8"
+    assert browser.run("location.hash") == "#play-pool=4,8"
     browser.run(f"{play}.click()")
     assert later(browser, 1000, says) != plain
     browser.run(f"{reset}.click()")
+
+
+CHAPTERS = {
+    "excess_risk": "play-bounds",
+    "synthetic": "play-pool",
+    "sparsification": "play-ftrl",
+    "real_data": "play-rounds",
+    "penalized": "play-ridge",
+    "scale": "play-passes",
+}
+
+
+@pytest.mark.parametrize(("chapter", "name"), CHAPTERS.items())
+def test_every_figure_stands_in_its_chapter_with_all_it_needs(browser, chapter, name):
+    browser.open((HTML / "book" / f"{chapter}.html").as_uri())
+    says = f"document.querySelector('#{name} .says').textContent"
+    before = browser.run(says)
+    slider = f"[...document.querySelectorAll('#{name} input')].pop()"
+    browser.run(f"{slider}.focus()")
+    browser.press("End")
+    assert later(browser, 100, says) != before
+    last = browser.run(f"[...document.querySelectorAll('#{name} [id*=-c]')].map(c => c.value)")
+    assert browser.run("decodeURIComponent(location.hash)") == f"#{name}={','.join(last)}"
+    names = browser.run(
+        f"[...document.querySelectorAll('#{name} .play-buttons button')].map(b => b.textContent)"
+    )
+    assert names == ["▶ Play", "↺ Reset"]
+    # what it says stands right below the controls, above the panels
+    tops = browser.run(
+        f"['.controls', '.says', '.panels svg'].map((s) => "
+        f"document.querySelector('#{name} ' + s).getBoundingClientRect().top)"
+    )
+    assert tops == sorted(tops)
 
 
 def test_a_figure_tells_the_value_under_the_pointer(browser):

@@ -338,3 +338,19 @@ def test_a_number_that_moved_is_reported(tmp_path, monkeypatch, moved, strict, c
     report = (tmp_path / "report.md").read_text()
     assert ("measured 1 -> 1.5" in report) == bool(moved)
     assert "1 recorded checks compared" in report and "numpy" in report
+
+
+def test_a_figure_that_is_shown_is_not_stored_twice():
+    record, picture = "application/papermill.record/", {"image/png": "a", "image/svg+xml": "b"}
+    glued = {
+        "data": {record + mime: v for mime, v in picture.items()} | {record + "text/plain": ""}
+    }
+    glued = {**glued, "output_type": "display_data", "metadata": {"scrapbook": {"name": "fig-a"}}}
+    shown = {"data": picture, "output_type": "display_data", "metadata": {}}
+    outputs = [nbformat.from_dict(output) for output in (glued, shown)]
+    run_notebooks.store_once(outputs)
+    assert list(outputs[0].data) == [record + "text/plain"] and outputs[1].data == picture
+    # two figures are shown: which one is meant nobody can tell
+    outputs = [nbformat.from_dict(output) for output in (glued, shown, shown)]
+    run_notebooks.store_once(outputs)
+    assert len(outputs[0].data) == 3

@@ -4,6 +4,7 @@ import base64
 import itertools
 import json
 import re
+import zlib
 from html.parser import HTMLParser
 
 import numpy as np
@@ -54,7 +55,9 @@ def two_controls(name="two", **changes):
 
 
 def data(html):
-    return json.loads(re.search(r"const data=(\{.*\}), root=", html).group(1))
+    packed = base64.b64decode(re.search(r'atob\("(.*?)"\)', html).group(1))
+    options = json.loads(re.search(r"const options=(\[.*\]), root=", html).group(1))
+    return {"options": options, **json.loads(zlib.decompress(packed, -15))}
 
 
 def frame(html, k):
@@ -242,7 +245,8 @@ def test_the_changing_pieces_alone_are_fine():
 
 def test_a_figure_that_is_too_heavy_is_refused():
     def draw(i):
-        return [Panel("t", (0, 1), (0, 1)).dots(np.linspace(0, 1, 300), i / 99)], ""
+        noise = np.random.default_rng(i).random((2, 1000))
+        return [Panel("t", (0, 1), (0, 1)).dots(*noise)], ""
 
     with pytest.raises(ValueError, match=f"more than {MOST_BYTES}"):
         PlayFigure("heavy", [Control("c", [str(k) for k in range(99)])], draw, caption="")
@@ -342,7 +346,7 @@ TEXTS = """[...document.querySelectorAll('.firal-play :is(text, p, label, li, fi
 def test_in_the_book_every_control_changes_its_figure(browser):
     browser.open(BUILT.as_uri())
     figures = browser.run("[...document.querySelectorAll('.firal-play')].map(f => f.id)")
-    assert len(figures) == 4
+    assert len(figures) == 6
     for name in figures:
         inputs = browser.run(f"[...document.querySelectorAll('#{name} [id*=-c]')].map(c => c.id)")
         for control in inputs:

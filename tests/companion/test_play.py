@@ -11,7 +11,13 @@ from firal.companion.play import (
     ftrl as play_ftrl,
 )
 from firal.companion.play import (
+    passes as play_passes,
+)
+from firal.companion.play import (
     pool as play_pool,
+)
+from firal.companion.play import (
+    ridge as play_ridge,
 )
 from firal.companion.play import (
     rounds as play_rounds,
@@ -37,7 +43,7 @@ def test_bounds_use_the_constants_of_the_theorem(monkeypatch):
         wanted = bounds.alpha(700, 8, 1.0, constants.rho, play_bounds.DELTA, C)
         assert stored / np.sqrt(700) == pytest.approx(wanted)
     figure = play_bounds.figure(signals)
-    here = signals[1.0].alpha[1] / np.sqrt(play_bounds.SIZES[6])
+    here = signals[1.0].alpha[1] / np.sqrt(play_bounds.SIZES[12])
     assert f"α = {number(here, 3)}" in figure.says
     ratio = signals[1.0].risk[-1] * 2 * play_bounds.MEASURED[-1] / 8
     assert 0.4 < ratio < 2  # four runs: of the right size
@@ -102,7 +108,7 @@ def test_the_ftrl_figure_names_the_pick():
     pool, z, runs = play_ftrl.compute(1)
     assert z.sum() == pytest.approx(play_ftrl.BUDGET)
     figure = play_ftrl.figure(pool, z, runs)
-    assert f"Next is point {runs[play_ftrl.ETAS[2]][3].pick} " in figure.says
+    assert f"Next is point {runs[16.0][3].pick} " in figure.says
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -151,6 +157,76 @@ def test_rounds_share_the_start_and_add_a_batch_each():
     assert runs["var-ratios"][0].margin[5] < runs["kmeans"][0].margin[5]
     figure = play_rounds.figure(pool, labels, runs)
     assert f"accuracy {runs['firal'][0].accuracy[3]:.3f}" in figure.says
+
+
+@pytest.fixture(scope="module")
+def ridges():
+    few = pytest.MonkeyPatch()
+    few.setattr(play_ridge, "RIDGES", (1e-3, 1e-2, 1.0))
+    few.setattr(play_ridge, "LABELS", (0, 3, 24))
+    few.setattr(play_ridge, "BATCHES", (1, 2, 3, 4))
+    yield play_ridge.compute(0)
+    few.undo()
+
+
+def test_the_penalized_ratio_is_that_of_select_and_its_parts_add_up(ridges):
+    pool, labels, order, designs = ridges
+    for (ridge, n0, batch), one in designs.items():
+        assert not set(one.picked) & set(order[:n0]) and len(set(one.picked)) == batch
+        assert np.all(np.diff(one.ratio) < 0) and one.bound <= one.ratio[-1] * (1 + 1e-9)
+        np.testing.assert_allclose(one.shares.sum(axis=0), 1)
+        assert np.all(one.shares[1] == 0) == (n0 == 0)
+        theta = np.zeros((2, 3))
+        if n0:
+            r = ridge * (n0 + batch) / n0
+            theta = fit(pool[order[:n0]], labels[order[:n0]], 3, r, penalty="symmetric").theta
+        rest = np.sort(order[n0:])
+        # written out: labeled and picked information, and n r A (x) I
+        A = np.eye(2) - np.ones((2, 2)) / 3
+        Sigma = (n0 + batch) * ridge * np.kron(A, np.eye(3))
+        for row in [*order[:n0], *one.picked]:
+            Sigma = Sigma + information(pool[[row]], theta)
+        wanted = fir(Sigma, information(pool[rest], theta))
+        assert one.ratio[-1] == pytest.approx(wanted, rel=1e-9)
+
+
+def test_a_large_ridge_leaves_less_to_choose(ridges):
+    designs = ridges[3]
+
+    def better(ridge):  # than random
+        return designs[ridge, 0, 4].random[-1] / designs[ridge, 0, 4].ratio[-1]
+
+    assert 1 < better(1.0) < 2 < 5 < better(1e-3)
+    assert designs[1.0, 0, 4].shares[0].min() > designs[1e-3, 0, 4].shares[0].max()
+
+
+def test_the_ridge_figure_says_its_numbers(ridges):
+    figure = play_ridge.figure(*ridges)
+    one = ridges[3][1e-2, 24, 4]
+    assert f"from {one.ratio[0]:.3g} to {one.ratio[-1]:.3g}" in figure.says
+
+
+def test_passes_are_those_of_the_solver_and_end_at_the_gap():
+    pool, runs = play_passes.compute(0)
+    whole = {}
+    for (b, taken), run in runs.items():
+        assert run[-1].gap <= play_passes.TOL < run[-2].gap
+        if b not in whole:
+            theta = np.column_stack([np.zeros(2), designs.simplex_theta(3, 2)])
+            whole[b] = relax(pool, None, theta, b, method="multiplicative", tol=1e-4)
+        assert run[-1].value == pytest.approx(whole[b].objective, rel=2e-3)
+        lower = whole[b].objective * (1 + 1e-9)
+        for k, one in enumerate(run):
+            assert one.lower <= lower
+            assert one.lower >= (run[k - 1].lower if k else 0)
+            assert len(one.rows) == len(one.z) and (one.z.sum() == pytest.approx(b) or k == 0)
+            if k and k + 1 < len(run):  # what the pass says is taken in
+                top = np.argsort(-one.scores)[:taken]
+                assert np.isin(top, run[k + 1].rows).all()
+        # the last pass: the b largest sensitivities are b f / b, up to the gap
+        assert np.sort(run[-1].scores)[-b:].mean() == pytest.approx(1, abs=3e-3)
+    figure = play_passes.figure(pool, runs)
+    assert figure.says.startswith(f"Pass 2: {len(runs[6, 20][1].rows)} points")
 
 
 def test_the_last_class_is_the_reference_in_draw_labels():

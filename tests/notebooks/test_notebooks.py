@@ -123,6 +123,20 @@ def test_figures_have_alternative_text(notebook):
             assert len(alt) > 20, "".join(cell["source"])[:80]
 
 
+def too_long(text):
+    return [line for line in text.splitlines() if len(line) > 88]
+
+
+def test_lines_of_code_have_at_most_88_characters(notebook):
+    assert too_long("x" * 89) and not too_long("x" * 88 + "\n" + "y" * 88)
+    code = ("".join(c["source"]) for c in notebook["cells"] if c["cell_type"] == "code")
+    assert not [line for text in code for line in too_long(text)]
+
+
+def test_a_notebook_is_no_heavier_than_two_megabytes(path):
+    assert path.stat().st_size < 2e6
+
+
 def test_exercises_have_folded_solutions(notebook):
     prose = "\n".join(
         "".join(c["source"]) for c in notebook["cells"] if c["cell_type"] == "markdown"

@@ -17,8 +17,8 @@ from firal.companion.play.panels import Panel
 from firal.companion.synthetic import Risk, fit_from
 from firal.theory import bounds, designs, gaussian_design
 
-SIGNALS = (0.5, 1.0, 2.0, 4.0, 10.0)
-SIZES = tuple(int(round(n, -2)) for n in np.geomspace(100, 1e7, 16))  # the slider over n
+SIGNALS = (0.5, 0.7, 1.0, 1.4, 2.0, 2.8, 4.0, 6.0, 10.0)
+SIZES = tuple(int(round(n, -2)) for n in np.geomspace(100, 1e7, 31))  # the slider over n
 MEASURED = (200, 400, 800, 1600, 3200)
 DELTA = 0.05
 CURVE = np.geomspace(50, 3e7, 120)
@@ -105,9 +105,9 @@ def figure(signals):
     return PlayFigure(
         "play-bounds",
         [
-            Control("Signal |θ*|", [f"{t:g}" for t in ts], start=1),
+            Control("Signal |θ*|", [f"{t:g}" for t in ts], start=min(2, len(ts) - 1)),
             Control("Constant in α", ["C₃ = 1", "C₃ = K₀K₁K₂"], choice=True, start=1),
-            Control("Sample size n", [f"{n:,}" for n in SIZES], start=6),
+            Control("Sample size n", [f"{n:,}" for n in SIZES], start=12),
         ],
         draw,
         caption="The theorem says something where α is below 1 or so, right of the gold line. The "

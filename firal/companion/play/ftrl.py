@@ -18,7 +18,7 @@ from firal.selection.relaxation import relax
 from firal.theory import designs
 
 POOL, BUDGET, CLASSES = 20, 6, 3
-ETAS = (0.2, 2.0, 16.0, 1000.0)
+ETAS = (0.2, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 60.0, 250.0, 1000.0)
 
 
 class Step(NamedTuple):
@@ -142,11 +142,10 @@ def figure(pool, z, runs):
         )
         return [where, spectrum, scores], _sentence(step)
 
-    sizes = [f"{eta:g}: smallest λ in the end {runs[eta][-1].information[0]:.2f}" for eta in etas]
     return PlayFigure(
         "play-ftrl",
         [
-            Control("η", sizes, choice=True, start=2),
+            Control("η", [f"{eta:g}" for eta in etas], start=etas.index(16.0)),
             Control("Picks so far", [str(t) for t in range(BUDGET + 1)], start=3),
         ],
         draw,

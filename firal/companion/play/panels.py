@@ -88,12 +88,14 @@ class Panel:
         """One marker per point."""
         return self._add("dots", x, y, {"width": 1.5} | look)
 
-    def bars(self, x, heights, thickness=0.7, **look):
-        """Upright bars from 0, at x."""
-        x, heights = np.broadcast_arrays(np.asarray(x, float), np.asarray(heights, float))
+    def bars(self, x, heights, floor=0.0, thickness=0.7, **look):
+        """Upright bars at x, from ``floor`` on."""
+        x, heights, floor = np.broadcast_arrays(
+            *(np.asarray(a, float) for a in (x, heights, floor))
+        )
         x = np.where(np.isnan(heights), np.nan, x)
         half, gap = thickness / 2, np.full(x.shape, np.nan)
-        left, right, floor = x - half, x + half, np.zeros(x.shape)
+        left, right, heights = x - half, x + half, floor + heights
         corners_x = np.stack([left, left, right, right, gap], axis=-1).ravel()
         corners_y = np.stack([floor, heights, heights, floor, gap], axis=-1).ravel()
         return self.area(corners_x, corners_y, **look)

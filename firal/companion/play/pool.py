@@ -20,7 +20,7 @@ from firal.model.logistic import softmax
 from firal.theory import designs, transforms
 from firal.theory.second_order import SecondOrder, second_order
 
-NUS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
+NUS = (0.25, 0.35, 0.5, 0.7, 1.0, 1.4, 2.0, 2.8, 4.0, 5.6, 8.0)
 TAUS = tuple(0.5 * k for k in range(13))
 DIRECTION = np.array([1.0, 1.0]) / np.sqrt(2)
 THETA = designs.simplex_theta(2, 2)
