@@ -61,8 +61,8 @@ test: lint smoke html  ## style, smoke runs, book build, unit and property tests
 	@$(ONE_THREAD) $(VENV)/bin/pytest -n 2 --dist loadfile \
 	  --nbval-lax --nbval-current-env tests notebooks
 
-nightly: install  ## fuzz the readers, next_batch and sessions: ten thousand cases each
-	@$(ONE_THREAD) FIRAL_FUZZ=10000 $(VENV)/bin/pytest -q tests/test_fuzz.py
+nightly: install  ## fuzzing with ten thousand cases of each kind, and hundreds of faults
+	@$(ONE_THREAD) FIRAL_FUZZ=10000 FIRAL_FAULTS=60 $(VENV)/bin/pytest -q tests/test_fuzz.py tests/faults
 
 paper: install  ## run all notebooks at the size of the paper, into _build/paper
 	@$(TOOLS)/run_notebooks.py --nb $(NB) --profile paper --out _build/paper/notebooks

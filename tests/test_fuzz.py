@@ -1,7 +1,7 @@
 """Made-up files, tables and histories: an answer that is right, or one ValueError with a reason.
 
 Anything else that is raised is a fault. ``FIRAL_FUZZ`` is the number of cases of each kind, by
-default few; ``make nightly`` runs ten thousand. Faults that were found are named examples.
+default 500; ``make nightly`` runs ten thousand. Faults that were found are named examples.
 """
 
 import json
@@ -19,13 +19,13 @@ from firal.data.points import read_points
 from firal.session.label_studio import read_answers_of_tasks
 from firal.session.session import Session
 
-CASES = int(os.environ.get("FIRAL_FUZZ", "0"))
-NIGHTLY = dict(derandomize=False) if CASES else {}
+CASES = int(os.environ.get("FIRAL_FUZZ", "500"))
+NIGHTLY = dict(derandomize=False) if "FIRAL_FUZZ" in os.environ else {}
 
 
-def fuzz(default):
+def fuzz():
     return settings(
-        max_examples=CASES or default,
+        max_examples=CASES,
         suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
         **NIGHTLY,
     )
@@ -68,7 +68,7 @@ def tables(draw):
 FILES = st.one_of(tables(), tables(), st.binary(max_size=60))
 
 
-@fuzz(350)
+@fuzz()
 @given(
     content=FILES,
     options=st.fixed_dictionaries(
@@ -96,7 +96,7 @@ def test_tables(content, options, tmp_path):
         assert points.ids is None or len(set(points.ids)) == len(points.features)
 
 
-@fuzz(100)
+@fuzz()
 @given(content=FILES, suffix=st.sampled_from([".npy", ".npz", ".parquet", ".xlsx", ".csv.gz"]))
 def test_other_formats(content, suffix, tmp_path):
     path = tmp_path / f"x{suffix}"
@@ -104,7 +104,7 @@ def test_other_formats(content, suffix, tmp_path):
     answer_or_reason(read_points, path)
 
 
-@fuzz(150)
+@fuzz()
 @given(content=FILES, ids=st.sampled_from([None, ["a", "b", "cat", "1", "="]]), n=st.just(5))
 def test_labels(content, ids, n, tmp_path):
     path = tmp_path / "y.csv"
@@ -119,7 +119,7 @@ NUMBERS = st.sampled_from([0.0, 1.0, -1.0, 2.5, 1e-12, 1e9, -1e9, 1e30, np.nan, 
 LABELS = st.sampled_from([None, "a", "b", 0, 1, 3.0, "3", float("nan"), "", "c d"])
 
 
-@fuzz(60)
+@fuzz()
 @given(data=st.data(), kind=st.sampled_from([np.float64, np.float32, np.int64, np.float16]))
 def test_next_batch(data, kind):
     n, d = data.draw(st.integers(1, 9)), data.draw(st.integers(1, 4))
@@ -169,7 +169,7 @@ def session(tmp_path_factory):
     return folder / "s"
 
 
-@fuzz(150)
+@fuzz()
 @given(events=st.lists(EVENT, max_size=4), torn=st.integers(0, 9))
 @example(events=[{"event": "round"}], torn=0)
 @example(events=[{"event": "decide", "labels": {"9": "cat"}}], torn=0)
@@ -184,7 +184,7 @@ def test_histories(session, events, torn):
         assert all(isinstance(label, str) for label in found.labels.values())
 
 
-@fuzz(60)
+@fuzz()
 @given(
     key=st.sampled_from(["features", "points", "seed", "model", "classes", "reading", "extra"]),
     value=st.sampled_from([None, "x", -1, 0, [], {}, {"pca": 1}, {"nobody": 1}, True]),
@@ -218,7 +218,7 @@ JSON = st.recursive(
 )
 
 
-@fuzz(150)
+@fuzz()
 @given(content=JSON | st.lists(JSON, max_size=2))
 @example(content=[{"data": 3, "annotations": 5}])
 @example(content=[{"firal_row": 1, "choice": {}}])

@@ -5,6 +5,8 @@ import csv
 import gzip
 import io
 import os
+import subprocess
+import sys
 import zipfile
 
 import numpy as np
@@ -74,6 +76,50 @@ def test_the_network_is_not_used():
             continue
         modules = {name.split(".")[0] for name in used(ast.parse(path.read_text(encoding="utf8")))}
         assert not modules & set(NETWORK), path
+
+
+WATCHED = """
+import sys
+
+def watch(event, arguments):
+    if event in ("socket.connect", "socket.bind", "socket.getaddrinfo", "pickle.find_class"):
+        sys.stderr.write(f"FORBIDDEN {event}\\n")
+
+sys.addaudithook(watch)
+import numpy as np
+from firal import cli
+
+rng = np.random.default_rng(0)
+X, y = rng.normal(size=(80, 3)), rng.integers(3, size=80)
+np.savez("x.npz", features=X)
+open("y.csv", "w").write("row,label\\n" + "".join(f"{k},c{y[k]}\\n" for k in range(0, 80, 4)))
+codes = [
+    cli.main(["select", "x.npz", "--labeled", "y.csv", "--budget", "4", "--output", "o.csv"]),
+    cli.main(["init", "x.npz", "--labeled", "y.csv", "--hold-out", "5", "--quiet"]),
+    cli.main(["next", "4", "--quiet"]),
+    cli.main(["report", "--quiet"]),
+    cli.main(["status", "--quiet"]),
+]
+assert codes == [0] * 5, codes
+"""
+CAUGHT = """
+import pickle, socket
+pickle.loads(pickle.dumps(np.float64))
+socket.socket().connect_ex(("127.0.0.1", 9))
+"""
+
+
+def test_commands_open_no_connection_and_unpickle_nothing(tmp_path):
+    """As they run: Python reports every connection and every unpickled name to a hook."""
+    for extra, forbidden in (("", []), (CAUGHT, ["pickle.find_class", "socket.connect"])):
+        folder = tmp_path / f"{len(extra)}"
+        folder.mkdir()
+        done = subprocess.run(
+            [sys.executable, "-c", WATCHED + extra], cwd=folder, capture_output=True, text=True
+        )
+        assert done.returncode == 0, done.stderr[-2000:]
+        seen = [line.split()[1] for line in done.stderr.splitlines() if "FORBIDDEN" in line]
+        assert seen == forbidden
 
 
 class Evil:

@@ -120,10 +120,16 @@ def execute(source, target, profile, parameters):
 
 
 def write(notebook, target):
-    """Replace a notebook at once, so that no half of it is ever left."""
-    scratch = target.with_suffix(".tmp")
-    nbformat.write(notebook, scratch)
-    os.replace(scratch, target)
+    """Replace a notebook at once, so that no half of it is ever left.
+
+    The scratch file is this process's own: one whose parent was killed may still be at work.
+    """
+    scratch = target.with_suffix(f".{os.getpid()}.tmp")
+    try:
+        nbformat.write(notebook, scratch)
+        os.replace(scratch, target)
+    finally:
+        scratch.unlink(missing_ok=True)
 
 
 def choose(patterns, folder=ROOT / "notebooks"):

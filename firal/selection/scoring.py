@@ -15,10 +15,11 @@ the derivative at u = 0 of log|det| of the bordered matrix ::
 taken along by symmetric elimination. All its pivots but the last are positive and the last is
 negative, whatever h: nothing cancels, and neither eigenvectors nor factors of G are needed.
 
-**Single precision screens, double precision decides.** Only the best point is wanted. So all scores
-are computed in float32 first, at less than half the price, and again in float64 for the points
-within ``SCREEN_MARGIN`` of the best. Every 32nd point is computed in float64 too, to verify float32
-on this problem: if its error is not well below the margin, all scores are computed in float64.
+**Single precision screens, double precision decides.** Only the best point is wanted. So float32
+computes an upper bound of every score first, at about half the price (``firal.selection.screen``
+derives it), and float64 the scores of the points whose bound reaches the best score known. No other
+point can be the best, so the pick is that of float64. Where too many points remain, all scores are
+computed in float64.
 
 **Memory is used again.** A run asks for the best point of one pool many times, and fresh memory
 costs as much as the arithmetic in it. So a scorer owns its working memory. It also keeps the
@@ -33,14 +34,17 @@ import numpy as np
 
 from firal.engine import memory
 from firal.model import packing
+from firal.selection import screen
+from firal.selection.bordered import bordered_derivative
 from firal.selection.problem import Problem
 
 BLOCK_BYTES = 16 * 2**20  # working memory of one block of points
 PRODUCT_BYTES = 64 * 2**20  # products x_a x_b are kept up to this size
 TIE = 1e-9  # scores within this relative distance of the best are ties: the lowest index wins
-SCREEN_MARGIN = 1e-3  # points whose float32 score is this far below the best are out
 SCREEN_FROM = 5 * 10**6  # from this m d~^2 / 4 on, two passes are quicker than one in float64
-VERIFY_EVERY = 32  # verify float32 on every 32nd point, or on 32 points of a small pool
+SCREEN_SIZE = 48  # and d~ of at least this: below, the bounds cost as much as the scores
+FIRST = 32  # points of the largest bounds, of which the best is the score to reach
+PAUSE = 8  # steps without a screen after one that left too many points
 
 
 class PoolScorer:
@@ -56,6 +60,7 @@ class PoolScorer:
         self.problem = problem
         data = problem.X, problem.h, problem.reference, problem.threads
         self._single, self._double = _Pass(*data, np.float32), _Pass(*data, np.float64)
+        self._mean, self._pause = None, 0
 
     def best(self, W1: np.ndarray, W2: np.ndarray, allowed: np.ndarray) -> tuple[int, float]:
         """Find the allowed point with the largest score.
@@ -63,7 +68,7 @@ class PoolScorer:
         Parameters
         ----------
         W1, W2 : np.ndarray of shape (d~, d~)
-            Symmetric.
+            Symmetric, positive semidefinite.
         allowed : np.ndarray of shape (m,)
             True where a point may be picked.
 
@@ -77,12 +82,15 @@ class PoolScorer:
         -----
         Cost: m d~^2 / 2 multiply-adds for the pool and m c^3 / 2 for the eliminations, in float32.
         """
-        rows = None
-        if len(self.problem.X) * self.problem.size**2 / 4 >= SCREEN_FROM:
-            rows, exact = self._screen(W1, W2, allowed)
+        rows, coefficients = None, self._coefficients(W1, W2)
+        if self._pause:
+            self._pause -= 1
+        elif self._is_large():
+            rows, exact = self._screen(W1, W2, coefficients, allowed)
+            self._pause = PAUSE if rows is None else 0
         if rows is None:
             rows = np.flatnonzero(allowed)
-            exact = self.all(W1, W2)[rows]
+            exact = self._double(coefficients)[rows]
         ties = np.flatnonzero(exact >= exact.max() * (1 - TIE))
         return int(rows[ties[0]]), float(exact[ties[0]])
 
@@ -99,32 +107,56 @@ class PoolScorer:
         np.ndarray of shape (m,)
             Scores in float64.
         """
-        return self._double(W1, W2)
+        return self._double(self._coefficients(W1, W2))
 
-    def _screen(self, W1, W2, allowed):
-        """Ascending rows that may be the best and their float64 scores; (None, None) if unsure."""
-        # 1. All scores in float32.
-        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            rough = self._single(W1, W2)
-        best = rough[allowed].max()
-        if not (np.isfinite(rough).all() and best > 0):
+    def _is_large(self):
+        size = self.problem.size
+        return size >= SCREEN_SIZE and len(self.problem.X) * size**2 / 4 >= SCREEN_FROM
+
+    def _coefficients(self, W1, W2):
+        """Coefficients of the products x_a x_b, of the forms of W1 and then of W2."""
+        d, k = self.problem.X.shape[1], self.problem.h.shape[1]
+        return np.vstack([packing.packed_coefficients(W, d, k) for W in (W1, W2)])
+
+    def _screen(self, W1, W2, coefficients, allowed):
+        """Ascending rows that may be the best and their float64 scores; (None, None) if many."""
+        # 1. Upper bounds in float32.
+        upper = self._upper_bounds(W1, W2, coefficients)
+        if upper is None:
             return None, None
-        # 2. In float64: those close to the best, and a sample of all.
-        m = len(rough)
-        close = allowed & (rough >= best * (1 - SCREEN_MARGIN))
-        verified = close.copy()
-        verified[:: max(1, min(VERIFY_EVERY, m // VERIFY_EVERY))] = True
-        verified = np.flatnonzero(verified)
-        if 4 * len(verified) > m:
+        upper[~allowed] = -np.inf
+        # 2. A score to reach, in float64.
+        first = np.argpartition(-upper, min(FIRST, len(upper) - 1))[:FIRST]
+        best = self._some(coefficients, first[allowed[first]]).max()
+        # 3. In float64 all points that may reach it.
+        rows = np.flatnonzero(upper >= best * (1 - TIE))
+        if not best > 0 or 4 * len(rows) > len(upper):
             return None, None
+        return rows, self._some(coefficients, rows)
+
+    def _some(self, coefficients, rows):
+        """float64 scores of some points."""
         p = self.problem
-        few = p.X[verified], p.h[verified], p.reference[verified], p.threads
-        exact = _Pass(*few, np.float64)(W1, W2)
-        # 3. The float32 scores must be much better than the margin.
-        if np.abs(exact - rough[verified]).max() > best * SCREEN_MARGIN / 8:
-            return None, None
-        kept = close[verified]
-        return verified[kept], exact[kept]
+        few = p.X[rows], p.h[rows], p.reference[rows], p.threads
+        return _Pass(*few, np.float64)(coefficients)
+
+    def _upper_bounds(self, W1, W2, coefficients):
+        """No score is above these; inf where float32 proves nothing, None if nowhere."""
+        if self._mean is None:
+            if np.abs(self.problem.X).max() ** 2 > screen.LARGEST:
+                return None
+            self._mean = self.problem.h.mean(axis=0)
+        slack = screen.slack_of(W1, W2, self._mean)
+        if slack is None:
+            return None
+        largest, pairs = screen.power_of_two(W2), len(coefficients) // 2
+        narrow = np.empty(coefficients.shape, np.float32)
+        narrow[:pairs] = coefficients[:pairs]
+        np.divide(coefficients[pairs:], largest, out=narrow[pairs:], casting="same_kind")
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            upper = self._single(narrow, slack).astype(np.float64) * largest
+        upper[np.isnan(upper)] = np.inf
+        return upper
 
 
 class _Pass:
@@ -137,12 +169,10 @@ class _Pass:
         self.keep_products = self.dtype.itemsize * m * d * d // 2 <= PRODUCT_BYTES
         self.workspaces = {}  # worker -> _Workspace
 
-    def __call__(self, W1, W2):
+    def __call__(self, coefficients, slack=None):
+        """Scores, or with ``slack`` (of float32) upper bounds of them."""
         X, h, reference, dtype = self.X, self.h, self.reference, self.dtype
         (m, d), k = X.shape, h.shape[1]
-        coefficients = np.vstack(
-            [packing.packed_coefficients(W.astype(dtype, copy=False), d, k) for W in (W1, W2)]
-        )
         pairs, scores = len(coefficients) // 2, np.empty(m, dtype)
 
         def fill(worker, block):
@@ -150,13 +180,12 @@ class _Pass:
             products = self._products(workspace, block)
             n = products.shape[1]
             forms = np.matmul(coefficients, products, out=workspace.forms.take(2 * pairs, n))
-            scores[block] = bordered_derivative(
-                forms[:pairs],
-                forms[pairs:],
-                h[block].T.astype(dtype, copy=False),
-                reference[block].astype(dtype, copy=False),
-                workspace.rows.take(2, k, k + 1, n),
-            )
+            points = h[block].T.astype(dtype, copy=False), reference[block].astype(dtype)
+            room = workspace.rows.take(2, k, k + 1, n)
+            if slack is None:
+                scores[block] = bordered_derivative(forms[:pairs], forms[pairs:], *points, room)
+            else:
+                scores[block] = slack.upper_bounds(forms, products, *points, room)
 
         bytes_per_point = dtype.itemsize * (d * d // 2 + 6 * pairs)
         memory.by_blocks(m, self.threads, bytes_per_point, BLOCK_BYTES, fill)
@@ -191,67 +220,3 @@ class _Buffer:
         if self.flat.size < size:
             self.flat = np.empty(size, self.flat.dtype)
         return self.flat[:size].reshape(shape)
-
-
-def bordered_derivative(
-    T: np.ndarray,
-    dT: np.ndarray,
-    h: np.ndarray,
-    reference: np.ndarray,
-    room: np.ndarray | None = None,
-) -> np.ndarray:
-    """Derivative of the logarithm of a bordered determinant, for many points at once.
-
-    It is d/ds log|det [[diag(1/h) + T + s dT, 1], [1^T, -reference]]| at s = 0.
-
-    Parameters
-    ----------
-    T, dT : np.ndarray of shape (k(k+1)/2, n)
-        Pairs (0,0), (0,1), .., (1,1), .. of symmetric k x k matrices.
-    h : np.ndarray of shape (k, n)
-        Probabilities of all classes but the reference.
-    reference : np.ndarray of shape (n,)
-        Probability of the reference class.
-    room : np.ndarray of shape (2, k, k+1, n), optional
-        Memory to overwrite.
-
-    Returns
-    -------
-    np.ndarray of shape (n,)
-        One derivative per point.
-
-    Notes
-    -----
-    Row j of the elimination starts as row j of the matrix, from the diagonal on, and loses ::
-
-        sum_{p<j} a_p[j] a_p    and, its derivative,
-        sum_{p<j} (a_p[j] b_p + b_p[j] a_p)
-
-    where a_p = t / sqrt(t_0) and b_p = (dt - t dt_0 / (2 t_0)) / sqrt(t_0) if row p ended as t with
-    derivative dt. The pivot t_0 adds dt_0 / t_0 to the result. The border is the last column.
-    """
-    (k, n), dtype = h.shape, T.dtype
-    smallest = 1e-290 if dtype == np.float64 else 1e-35  # a class of probability 0 drops out
-    A, B = np.empty((2, k, k + 1, n), dtype) if room is None else room
-    total, start = np.zeros(n, dtype), 0
-    for j in range(k):
-        # 1. Row j of the matrix and its derivative.
-        t, dt = A[j, j:], B[j, j:]
-        t[:-1], t[-1] = T[start : start + k - j], 1
-        dt[:-1], dt[-1] = dT[start : start + k - j], 0
-        t[0] += 1 / np.maximum(h[j], smallest)
-        start += k - j
-        # 2. Eliminate the rows above.
-        if j:
-            t -= np.einsum("pn,psn->sn", A[:j, j], A[:j, j:])
-            dt -= np.einsum("pn,psn->sn", A[:j, j], B[:j, j:])
-            dt -= np.einsum("pn,psn->sn", B[:j, j], A[:j, j:])
-        # 3. Add the pivot's part, and scale the row by its root.
-        ratio, scale = dt[0] / t[0], 1 / np.sqrt(t[0])
-        total += ratio
-        t *= scale
-        dt *= scale
-        dt -= t * (ratio / 2)
-    a, b = A[:, k], B[:, k]
-    corner = reference + np.einsum("pn,pn->n", a, a)
-    return total + 2 * np.einsum("pn,pn->n", a, b) / corner

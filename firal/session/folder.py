@@ -9,6 +9,9 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -83,6 +86,37 @@ def write_settings(folder: Path, settings: dict[str, Any]) -> None:
         Plain values.
     """
     replace_file(folder / SETTINGS, (json.dumps(settings, indent=1) + "\n").encode())
+
+
+@contextmanager
+def new_folder(folder: Path) -> Iterator[Path]:
+    """Begin a session, all or nothing.
+
+    Parameters
+    ----------
+    folder : Path
+        Of the session.
+
+    Yields
+    ------
+    Path
+        A folder inside, to write settings and history to. Both become those of the session in the
+        end, the settings last: without them there is none.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    for left in folder.glob(".new-*"):  # by a process that was killed
+        shutil.rmtree(left, ignore_errors=True)
+    scratch = folder / f".new-{os.getpid()}"
+    scratch.mkdir()
+    try:
+        yield scratch
+        if (folder / JOURNAL).exists():  # without settings: kept, for whoever lost them
+            os.replace(folder / JOURNAL, folder / f"{JOURNAL}.old")
+        for name in (JOURNAL, SETTINGS):
+            if (scratch / name).exists():
+                os.replace(scratch / name, folder / name)
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
 
 
 def read_settings(folder: Path) -> dict[str, Any]:

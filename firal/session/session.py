@@ -28,6 +28,7 @@ from firal.session.folder import (
     MODEL,
     READING,
     SETTINGS,
+    new_folder,
     new_settings,
     read_history,
     read_settings,
@@ -136,16 +137,18 @@ class Session:
         refuse_doubts(points.labels, classes)
         _check_held_out(held_out, len(points.features) - len(points.labels))
         model = {name: options[name] for name in MODEL if name in options}
-        folder.mkdir(parents=True, exist_ok=True)
-        write_settings(
-            folder, new_settings(folder, features, points, reading, model, seed, list(classes))
-        )
+        settings = new_settings(folder, features, points, reading, model, seed, list(classes))
+        # In a folder of its own: a session that is killed here has not begun.
+        with new_folder(folder) as scratch:
+            write_settings(scratch, settings)
+            session = cls(scratch)
+            session.__dict__["points"] = points
+            if points.labels:
+                session.decide(points.labels)
+            if held_out:
+                session._draw_held_out(held_out)
         session = cls(folder)
         session.__dict__["points"] = points
-        if points.labels:
-            session.decide(points.labels)
-        if held_out:
-            session._draw_held_out(held_out)
         return session
 
     @cached_property

@@ -244,6 +244,43 @@ def test_wrong_arguments_leave_nothing_to_trip_over(folder, openml, network, cap
     assert run(*CIFAR) == 0
 
 
+def test_killed_when_the_file_is_complete_the_next_run_lists_it(
+    folder, openml, network, monkeypatch
+):
+    listed = pool_file._list
+
+    def killed(path, checksum):
+        if checksum is not None:
+            raise KeyboardInterrupt
+        listed(path, checksum)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(pool_file, "_list", killed)
+        assert run(*CIFAR) == 130
+    assert (folder / "cifar10.npz").exists() and not (folder / "SHA256SUMS").exists()
+    assert run(*CIFAR) == 0
+    assert sorted(p.name for p in folder.iterdir()) == ["SHA256SUMS", "cifar10.npz"]
+    assert len(load_pool("cifar10").labels) == 250
+
+
+def test_settings_of_unfinished_work_are_written_as_a_whole(folder, openml, network, monkeypatch):
+    """Killed while they were written again, they were half, and no command could go on."""
+    network.broken_after = 1
+    assert run(*CIFAR) == 130
+    network.broken_after = 10**9
+    written = pool_file._write
+
+    def killed(path, fill):
+        if path.name == "settings.json":
+            raise KeyboardInterrupt
+        written(path, fill)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(pool_file, "_write", killed)
+        assert run(*CIFAR) == 130
+    assert run(*CIFAR) == 0
+
+
 def test_a_full_disk_leaves_no_half_file(folder, openml, network, monkeypatch, capsys):
     def full(file, **arrays):
         file.write(b"half")

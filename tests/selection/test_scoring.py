@@ -19,6 +19,16 @@ SPREADS = st.floats(-0.5, 1).map(lambda power: 10.0**power)  # from sharp to sof
 @pytest.fixture(autouse=True)
 def always_screen(monkeypatch):
     monkeypatch.setattr(scoring, "SCREEN_FROM", 0)
+    monkeypatch.setattr(scoring, "SCREEN_SIZE", 0)
+    monkeypatch.setattr(scoring, "PAUSE", 0)
+
+
+def screened(scorer, W1, W2, allowed):
+    return scorer._screen(W1, W2, scorer._coefficients(W1, W2), allowed)
+
+
+def bounds(scorer, W1, W2):
+    return scorer._upper_bounds(W1, W2, scorer._coefficients(W1, W2))
 
 
 def symmetric(rng, size, decades):
@@ -64,14 +74,13 @@ def test_float32_is_used_and_decides_nothing(m, d, c):
     W2 = W1 @ problem.mean_information @ W1
     allowed = np.full(m, True)
     scorer = PoolScorer(problem)
-    rows, exact = scorer._screen(W1, W2, allowed)
-    wide = scorer.all(W1, W2)
+    rows, exact = screened(scorer, W1, W2, allowed)
+    wide, upper = scorer.all(W1, W2), bounds(scorer, W1, W2)
     assert rows is not None and len(rows) < m / 10
     assert exact == pytest.approx(wide[rows], rel=1e-12)
-    assert set(np.flatnonzero(wide >= wide.max() * (1 - scoring.SCREEN_MARGIN / 2))) <= set(rows)
-    narrow = scorer._single(W1, W2)
-    error = np.abs(narrow - wide).max() / wide.max()
-    assert narrow.dtype == np.float32 and 0 < error < scoring.SCREEN_MARGIN / 50
+    assert (upper > wide).all()
+    assert upper[rows[0]] < 1.1 * wide.max()  # and not by much
+    assert set(rows) == set(np.flatnonzero(upper >= wide.max() * (1 - scoring.TIE)))
 
 
 def test_float32_screens_only_large_problems(monkeypatch):
@@ -82,34 +91,46 @@ def test_float32_screens_only_large_problems(monkeypatch):
         monkeypatch.setattr(scoring, "SCREEN_FROM", 200 * problem.size**2 / 4 + more)
         PoolScorer(problem).best(W, W, np.full(200, True))
     assert len(looks) == 1
+    monkeypatch.setattr(scoring, "SCREEN_FROM", 0)
+    for more in (0, 1):
+        monkeypatch.setattr(scoring, "SCREEN_SIZE", problem.size + more)
+        PoolScorer(problem).best(W, W, np.full(200, True))
+    assert len(looks) == 2
 
 
-@pytest.mark.parametrize("factor", [1e60, 1e-60, 1e-320])
-def test_numbers_beyond_float32_fall_back(factor):
+def test_a_screen_that_leaves_too_many_points_is_not_tried_again_at_once(monkeypatch):
+    problem, _ = prepared(0, 200, 3, 3)
+    W, looks, scorer = np.linalg.inv(problem.mean_information), [], PoolScorer(problem)
+    monkeypatch.setattr(PoolScorer, "_screen", lambda *_: looks.append(1) or (None, None))
+    monkeypatch.setattr(scoring, "PAUSE", 3)
+    for _ in range(8):
+        scorer.best(W, W, np.full(200, True))
+    assert len(looks) == 2
+
+
+@pytest.mark.parametrize("factor", [1e60, 1e-60, 1e-290])
+def test_numbers_beyond_float32_are_scaled(factor):
     problem, _ = prepared(1, 200, 4, 5)
     W1 = np.linalg.inv(problem.labeled_information + problem.mean_information)
     W2 = W1 @ problem.mean_information @ W1 * factor
     allowed = np.full(200, True)
     scorer = PoolScorer(problem)
-    assert scorer._screen(W1, W2, allowed)[0] is None
+    assert len(screened(scorer, W1, W2, allowed)[0]) < 10
     assert scorer.best(W1, W2, allowed)[0] == int(np.argmax(scorer.all(W1, W2)))
 
 
-def test_a_float32_error_above_the_margin_is_noticed(monkeypatch):
-    problem, rng = prepared(2, 400, 4, 5)
-    W1 = np.linalg.inv(problem.labeled_information + problem.mean_information)
-    W2 = W1 @ problem.mean_information @ W1
-    scorer, allowed = PoolScorer(problem), np.full(400, True)
-    right = scorer._single
-
-    def blurred(W1, W2):
-        found = right(W1, W2)
-        return found * (1 + 0.01 * rng.normal(size=len(found))).astype(np.float32)
-
-    assert scorer._screen(W1, W2, allowed)[0] is not None
-    monkeypatch.setattr(scorer, "_single", blurred)
-    assert scorer._screen(W1, W2, allowed)[0] is None
-    assert scorer.best(W1, W2, allowed)[0] == int(np.argmax(scorer.all(W1, W2)))
+def test_where_nothing_can_be_proved_float64_scores_all():
+    problem, _ = prepared(1, 200, 4, 5)
+    W = np.linalg.inv(problem.labeled_information + problem.mean_information)
+    allowed, scorer = np.full(200, True), PoolScorer(problem)
+    V = W @ problem.mean_information @ W
+    for W1, W2 in ((1e16 * W, V), (1e6 * W, V), (W, 0 * V)):
+        assert screened(scorer, W1, W2, allowed)[0] is None
+        exact = scorer.all(W1, W2)
+        first = np.flatnonzero(exact >= exact.max() * (1 - scoring.TIE))[0]
+        assert scorer.best(W1, W2, allowed)[0] == first
+    large = PoolScorer(problem._replace(X=1e8 * problem.X))
+    assert bounds(large, 1e-16 * W, 1e-16 * W) is None
 
 
 def test_copies_are_ties_and_the_lowest_allowed_row_wins():
@@ -135,7 +156,8 @@ def test_blocks_parts_and_memory_used_again_change_nothing(monkeypatch, kept):
     monkeypatch.setattr(memory, "POINTS_PER_THREAD", 100)  # two threads, several blocks in each
     scorer = PoolScorer(problem)
     for W, wide in zip(weights, expected, strict=True):
-        assert scorer._single(*W) == pytest.approx(wide, rel=1e-4)
+        narrow = scorer._coefficients(*W).astype(np.float32)
+        assert scorer._single(narrow) == pytest.approx(wide, rel=1e-4)
         assert scorer.all(*W) == pytest.approx(wide, rel=1e-12)
     for workspaces in (scorer._single.workspaces, scorer._double.workspaces):
         products = [len(workspace.products) for workspace in workspaces.values()]

@@ -238,3 +238,21 @@ def test_undo_restores_what_was_there_before(steps):
         states.append((labels, skipped))
     state = replay(events)
     assert (state.labels, state.skipped) == states[-1]
+
+
+def test_a_session_begins_as_a_whole(table, monkeypatch):
+    """Killed before its settings are in place there is none, and it can be begun again."""
+    folder = table.parent / "s"
+    monkeypatch.setattr(Session, "_draw_held_out", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        begin(table, held_out=5)
+    assert list(folder.iterdir()) == []
+    with pytest.raises(ValueError, match="no session"):
+        Session(folder)
+    monkeypatch.undo()
+    (folder / ".new-1").mkdir()  # left by a process that was killed
+    (folder / JOURNAL).write_text('{"event": "decide", "labels": {"3": "red"}}\n')
+    session = begin(table, held_out=5)
+    assert len(session.state.held_out) == 5 and session.labels == {}
+    names = {path.name for path in folder.iterdir()}
+    assert names == {"settings.json", JOURNAL, f"{JOURNAL}.old"}  # labels without settings are kept

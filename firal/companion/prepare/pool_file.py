@@ -107,11 +107,13 @@ def make_pool_file(
     path = folder / f"{name}.npz"
     key = "embedding_selfsup" if kind == "selfsup" else "embedding"
     key = "features" if recipe.components else key
-    present = _present(path)
+    present, work = _present(path), folder / f"{name}.work"
     if key in present:
+        if _kind_begun(work) == kind:  # interrupted when the file was complete
+            _list(path, sha256(path))
+            shutil.rmtree(work)
         _say(progress, f"{path} exists and has {kind} features: nothing to do")
         return path
-    work = folder / f"{name}.work"
     work.mkdir(parents=True, exist_ok=True)
     report, bar = reporter(progress)
     try:
@@ -230,12 +232,18 @@ def _check_settings(work, settings):
     record = work / "settings.json"
     text = json.dumps(settings, sort_keys=True)
     begun = any(work.glob("features-*.npz"))
-    if begun and record.is_file() and record.read_text(encoding="utf8") != text:
+    if begun and record.is_file() and record.read_text(encoding="utf8") != f"{text}\n":
         raise ValueError(
             f"{work} holds features begun with other settings, "
-            f"{record.read_text(encoding='utf8')}: repeat those, or remove that folder"
+            f"{record.read_text(encoding='utf8').strip()}: repeat those, or remove that folder"
         )
-    record.write_text(text, encoding="utf8")
+    _write_lines(record, [text])
+
+
+def _kind_begun(work):
+    """The kind of features that the unfinished work is about; None without any."""
+    record = work / "settings.json"
+    return json.loads(record.read_text(encoding="utf8"))["kind"] if record.is_file() else None
 
 
 def _features(recipe, source, spec, kind, data, work, report):
@@ -288,15 +296,21 @@ def _publish(path, arrays):
 
     After an interruption in between, the file has no line, but never a wrong one.
     """
+    _list(path, None)
+    _write(path, lambda file: np.savez_compressed(file, **arrays))
+    checksum = sha256(path)
+    _list(path, checksum)
+    return checksum
+
+
+def _list(path, checksum):
+    """Give a file its line of SHA256SUMS, or none."""
     manifest = path.with_name(MANIFEST)
     lines = manifest.read_text().splitlines() if manifest.is_file() else []
     others = [line for line in lines if line.split()[-1:] not in ([path.name], [f"*{path.name}"])]
-    if others != lines:
-        _write_lines(manifest, others)
-    _write(path, lambda file: np.savez_compressed(file, **arrays))
-    checksum = sha256(path)
-    _write_lines(manifest, [*others, f"{checksum}  {path.name}"])
-    return checksum
+    new = others if checksum is None else [*others, f"{checksum}  {path.name}"]
+    if new != lines:
+        _write_lines(manifest, new)
 
 
 def _write_lines(path, lines):
