@@ -15,6 +15,7 @@ import argparse
 import json
 import os
 import random
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -63,6 +64,11 @@ def stage(folder, root=ROOT, work=WORK):
     lines = [f"{key} = {json.dumps(value)}" for key, value in settings(folder).items()]
     text = "\n".join(["[tool.mutmut]", *lines, "", "[tool.pytest.ini_options]", ""])
     (place / "pyproject.toml").write_text(text)
+    # mutmut numbers the mutants of a function: with other rules, other numbers
+    rules = Path(__file__).with_name("mutant_rules.py").read_text(encoding="utf8")
+    if not (place / "rules.txt").exists() or (place / "rules.txt").read_text() != rules:
+        shutil.rmtree(place / "mutants", ignore_errors=True)
+        (place / "rules.txt").write_text(rules)
     return place
 
 

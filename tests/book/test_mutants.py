@@ -93,6 +93,7 @@ def f(a, b):
     if a > 1e-7:
         raise ValueError("a is too large: " + str(a - 1))
     c = g(a, strict=True, method="fast")
+    checks.number(c, "c", 0)
     return a * b
 '''
 
@@ -102,20 +103,22 @@ def test_what_is_changed_and_what_not():
     import mutant_rules
 
     module = cst.parse_module(CODE)
-    made = []
+    made, names = [], []
 
     class Visitor(cst.CSTVisitor):
         def on_visit(self, node):
-            if mutant_rules.is_message(node):
+            names.extend(mutant_rules.names_in(node))
+            if mutant_rules.is_message(node) or node in names:
                 return False
             rules = {
                 cst.Call: mutant_rules.dropped,
                 cst.Return: mutant_rules.slightly_off,
                 cst.Float: mutant_rules.one_percent,
+                cst.SimpleString: mutant_rules.other_string,
             }
             rule = rules.get(type(node), lambda node: ())
             made.extend(module.code_for_node(changed).strip() for changed in rule(node))
             return True
 
     module.visit(Visitor())
-    assert made == ["1.01e-07", "g(a, strict=True, )", "return (a * b) * 1.0005"]
+    assert made == ["1.01e-07", "g(a, strict=True, )", '"XX"', "return (a * b) * 1.0005"]

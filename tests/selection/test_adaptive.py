@@ -91,7 +91,9 @@ def test_best_level():
     }
     assert max(bounds, key=bounds.get) == pytest.approx(best_level(size, budget))
     assert max(bounds.values()) == pytest.approx((1 - np.sqrt((size - 1) / budget)) ** 2)
-    assert best_level(1, 4) > 0
+    assert best_level(1, 4) == 4 and best_level(1, 1) == 2
+    assert best_level(3, 8) == 8.0 and best_level(2, 4) == 4.0
+    assert best_level(2, 3) == pytest.approx(np.sqrt(3) / (1 - np.sqrt(1 / 3)), rel=1e-14)
     with pytest.raises(ValueError, match="budget must exceed size - 1 = 5"):
         best_level(6, 5)
 
