@@ -110,10 +110,22 @@ def describe(name, path):
     """The change behind a name."""
     from mutmut.mutation.diff_apply import get_diff_for_mutant
 
-    function = name.rpartition(".")[2].rpartition("__mutmut_")[0].lstrip("x").strip("_ǁ")
+    # x_function__mutmut_1 or xǁClassǁmethod__mutmut_1
+    function = name.rpartition(".")[2].rpartition("__mutmut_")[0][2:].replace("ǁ", ".")
     file = str(Path(path).relative_to("firal"))
-    return survivors.from_diff(
-        file, function.replace("ǁ", "."), get_diff_for_mutant(name, path=path)
+    return survivors.from_diff(file, function, get_diff_for_mutant(name, path=path))
+
+
+def quick_tests_first():
+    """mutmut runs the tests of a mutant in any order, up to the first failure."""
+    from mutmut.runners.harness import PytestRunner
+    from mutmut.state import state
+
+    run = PytestRunner.run_tests
+    PytestRunner.run_tests = lambda self, *, mutant_name, tests: run(
+        self,
+        mutant_name=mutant_name,
+        tests=sorted(tests, key=lambda test: state().duration_by_test.get(test, 0.0)),
     )
 
 
@@ -153,6 +165,7 @@ def one_folder(folder, options):
     from mutmut.stats import status_by_exit_code
 
     mutant_rules.install()
+    quick_tests_first()
     found = stored() if options.report else generate()
     names = chosen(found, options.only, options.sample, options.seed)
     to_try = [n for n in names if status_by_exit_code[found[n][1]] not in survivors.CAUGHT]

@@ -93,7 +93,11 @@ def test_few_fresh_starts_in_an_ordinary_run(monkeypatch, prior):
 @pytest.mark.parametrize(("ridge", "prior"), [(0.0, None), (0.0, 0.3), (0.02, None), (0.02, 0.3)])
 def test_the_decreases_are_those_of_the_formula_with_the_documented_prior(ridge, prior):
     rng = np.random.default_rng(7)
-    pool, labeled, theta = rng.normal(size=(25, 3)), rng.normal(size=(4, 3)), rng.normal(size=(2, 3))
+    pool, labeled, theta = (
+        rng.normal(size=(25, 3)),
+        rng.normal(size=(4, 3)),
+        rng.normal(size=(2, 3)),
+    )
     seen = []
     bait.bait(
         pool,
@@ -116,3 +120,9 @@ def test_the_decreases_are_those_of_the_formula_with_the_documented_prior(ridge,
         after = [np.trace(np.linalg.solve(M + U @ U.T, problem.mean_information)) for U in roots]
         np.testing.assert_allclose(decrease, before - np.array(after), rtol=1e-9)
         M = M + roots[i] @ roots[i].T
+
+
+def test_a_budget_above_the_pool_is_refused():
+    problem, _ = prepared(5, 40, 3, 3)
+    with pytest.raises(ValueError, match="BAIT picks distinct points"):
+        bait.bait(problem.X, None, np.zeros((2, 3)), 41)

@@ -51,7 +51,7 @@ NUMBERS = {
         "GAP": 0.1,
     },
     relaxation: {"LARGE": 10_000},
-    scoring: {"TIE": 1e-9, "SCREEN_MARGIN": 1e-3, "SCREEN_FROM": 5 * 10**6, "VERIFY_EVERY": 32},
+    scoring: {"TIE": 1e-9},
     solver: {"PLAIN": 0.5, "BOLD": 1.0, "SHYER": 0.7, "LARGE_MATRICES": 600, "NEAR": 2000},
     streamed: {"BEST": 1000},
     structure: {"MOST_WORK": 2e14, "RATE": 2e10, "GRADIENTS": 50, "SHARE": 0.8},
