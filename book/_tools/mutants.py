@@ -5,13 +5,14 @@
     python book/_tools/mutants.py --sample 200 --seed 1   so many mutants, drawn at random
     python book/_tools/mutants.py --report                what is known so far, without running
 
-mutmut makes the changes, finds out which tests reach which function, and runs these for every
-mutant in a forked process. All of that happens in ``_build/mutants``. A mutant that was caught is
-not tried again before its function changes; a survivor is, since there may be a new test.
-Survivors that ``tests/survivors.txt`` does not explain are printed, and the exit status is 1.
+mutmut makes the changes, finds out which tests reach which function, and runs the quickest of these
+for every mutant in a forked process, in ``_build/mutants``. A mutant that was caught is not tried
+again before its function changes; a survivor is, since there may be a new test. Survivors that
+``tests/survivors.txt`` does not explain are printed, and the exit status is 1.
 """
 
 import argparse
+import itertools
 import json
 import os
 import random
@@ -35,6 +36,7 @@ TESTS = {
 }
 # Clusters do not survive a fork, clocks no busy machine, and mutmut is seen in a traceback.
 WITHOUT = ["--ignore=tests/engine/test_dask_home.py", "-k", "not ctrl_c and not all_points_tie"]
+SECONDS = 20  # of tests per mutant, on an idle machine; all of them could take minutes
 
 
 def settings(folder):
@@ -116,17 +118,27 @@ def describe(name, path):
     return survivors.from_diff(file, function, get_diff_for_mutant(name, path=path))
 
 
+def in_order(tests, name, durations):
+    """Tests for a mutant: the module's own and quick ones first, as many as ``SECONDS`` allow."""
+    own = f"/test_{name.split('.')[-2]}.py::"
+    tests = sorted(tests, key=lambda test: (own not in test, durations.get(test, 0.0)))
+    total = itertools.accumulate(durations.get(test, 0.0) for test in tests)
+    return [test for test, seconds in zip(tests, total, strict=True) if seconds <= SECONDS] or tests
+
+
 def quick_tests_first():
-    """mutmut runs the tests of a mutant in any order, up to the first failure."""
+    """mutmut itself runs all tests of a mutant in any order, up to the first failure."""
     from mutmut.runners.harness import PytestRunner
     from mutmut.state import state
 
     run = PytestRunner.run_tests
-    PytestRunner.run_tests = lambda self, *, mutant_name, tests: run(
-        self,
-        mutant_name=mutant_name,
-        tests=sorted(tests, key=lambda test: state().duration_by_test.get(test, 0.0)),
-    )
+
+    def run_some(self, *, mutant_name, tests):
+        if mutant_name:
+            tests = in_order(tests, mutant_name, state().duration_by_test)
+        return run(self, mutant_name=mutant_name, tests=tests)
+
+    PytestRunner.run_tests = run_some
 
 
 def report(names, explanations):

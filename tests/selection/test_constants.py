@@ -65,6 +65,8 @@ NUMBERS = {
     working_set: {
         "FROM": 2000,
         "TAKEN": 500,
+        "SHARE": 500,
+        "MOST_TAKEN": 5000,
         "FRESH": 0.2,
         "ROUGH": 0.1,
         "IDLE": 1e-6,
