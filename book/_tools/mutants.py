@@ -7,8 +7,8 @@
 
 mutmut makes the changes, finds out which tests reach which function, and runs the quickest of these
 for every mutant in a forked process, in ``_build/mutants``. A mutant that was caught is not tried
-again before its function changes; a survivor is, since there may be a new test. Survivors that
-``tests/survivors.txt`` does not explain are printed, and the exit status is 1.
+again before its function changes; a survivor without an explanation is, since there may be a new
+test. Survivors that ``tests/survivors.txt`` does not explain are printed, with exit status 1.
 """
 
 import argparse
@@ -180,7 +180,13 @@ def one_folder(folder, options):
     quick_tests_first()
     found = stored() if options.report else generate()
     names = chosen(found, options.only, options.sample, options.seed)
-    to_try = [n for n in names if status_by_exit_code[found[n][1]] not in survivors.CAUGHT]
+    to_try = []
+    for name in names:
+        path, code = found[name]
+        if status_by_exit_code[code] in survivors.CAUGHT:
+            continue
+        if code is None or describe(name, path) not in explanations:
+            to_try.append(name)
     if to_try and not options.report:
         print(f"{len(to_try)} of {len(names)} mutants to try")
         try:
