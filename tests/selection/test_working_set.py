@@ -330,3 +330,23 @@ def test_weights_that_rounding_spoils_have_no_certificate():
         found = working_set._evaluate(lambda S, off=off: (f * off, M), problem, z)
         assert (found[1] is not None) == valid and (found[0] < np.inf) == valid
     assert working_set._evaluate(measure, problem, None) == (np.inf, None)
+
+
+def test_working_sets_are_solved_by_the_quick_method_to_the_documented_gap(monkeypatch):
+    pool, theta, _ = gaussian()
+    problem = prepare_problem(pool, None, theta, 6, ridge=0.01)
+    calls = []
+
+    def spy(small, capped, method, tol, max_iter, report, start):
+        calls.append((method, tol, max_iter))
+        return solve(small, capped, method, tol, max_iter, report, start)
+
+    monkeypatch.setattr(working_set, "solve", spy)
+    reported = []
+    found = solve_on_working_set(problem, True, 1e-3, 500, lambda *a: reported.append(a))
+    methods, tols, most = zip(*calls, strict=True)
+    assert set(methods) == {METHOD} and set(most) == {500} and len(calls) == len(found.history) - 1
+    best = np.minimum.accumulate(found.history[:-1, 0])
+    gaps = 1 - found.history[:-1, 1] / best
+    assert tols == pytest.approx(np.maximum(5e-4, 0.1 * gaps), rel=1e-9)
+    assert reported == [(done, 500) for done in range(1, found.iterations + 1)]
