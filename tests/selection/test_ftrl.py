@@ -6,6 +6,7 @@ import reference_select as literal
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from firal.model.logistic import probabilities
 from firal.selection.certificate import scale_to_sum
 from firal.selection.ftrl import sparsify
 from firal.selection.relaxation import relax
@@ -232,3 +233,23 @@ def test_one_thread_alone_and_eigenvalues_that_are_known():
     values = first.spectrum()
     assert second.spectrum_is_known() and second.spectrum() is values
     np.testing.assert_allclose(values, np.linalg.eigvalsh(first.white), atol=1e-12)
+
+
+def test_a_rounding_where_only_the_first_points_may_be_picked():
+    data = literal.tiny_problem(3)
+    problem, z, _ = prepare_with_weights(*data[:3], relax(*data).z, data[3], False)
+    rounding = prepare_rounding(problem, z)
+    first = rounding.of_first(3)
+    assert first.problem.n_points == 3 and rounding.problem.n_points == len(data[0]) > 3
+    W = rounding.Sigma
+    np.testing.assert_array_equal(first.scorer.all(W, W), rounding.scorer.all(W, W)[:3])
+
+
+def test_probabilities_in_place_of_theta():
+    pool, labeled, theta, budget = literal.tiny_problem(4, n_labeled=3)
+    z = np.full(len(pool), budget / len(pool))
+    given_p = (probabilities(pool, theta), probabilities(labeled, theta))
+    expected = sparsify(pool, labeled, theta, z, budget, 5.0)
+    found = sparsify(pool, labeled, None, z, budget, 5.0, probabilities=given_p)
+    assert found.indices.tolist() == expected.indices.tolist()
+    assert found.gains == pytest.approx(expected.gains, rel=1e-9)
