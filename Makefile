@@ -64,7 +64,7 @@ test: lint smoke html  ## style, smoke runs, book build, unit and property tests
 nightly: install  ## fuzz the readers, next_batch and sessions: ten thousand cases each
 	@$(ONE_THREAD) FIRAL_FUZZ=10000 $(VENV)/bin/pytest -q tests/test_fuzz.py
 
-mutants: install  ## change one line at a time and see whether a test notices (ONLY=selection/bait, SAMPLE=200)
+mutants: install  ## change one line at a time: does a test notice? ONLY=selection/bait, SAMPLE=200, JOBS=2
 	@$(PY) -c 'import mutmut' 2>/dev/null || $(PIP) -r book/requirements-mutants.txt
 	@$(ONE_THREAD) $(TOOLS)/mutants.py $(if $(ONLY),--only $(ONLY)) $(if $(SAMPLE),--sample $(SAMPLE)) \
 	  --seed $(or $(SEED),0) --jobs $(or $(JOBS),1)

@@ -222,3 +222,33 @@ X3, Y3 = np.ones((4, 3)), [0, 1, 2, 0]
 def test_bad_input(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+@pytest.mark.parametrize("c", [2, 3, 5])
+def test_the_symmetric_penalty_is_that_of_centered_rows(c):
+    """t^T S t is the squared distance of c rows, the last one zero, from their mean."""
+    t = np.random.default_rng(c).normal(size=c - 1)
+    rows = np.append(t, 0.0)
+    S = fitting.symmetric_penalty(c)
+    assert S.shape == (c - 1, c - 1)
+    assert t @ S @ t == pytest.approx(np.sum((rows - rows.mean()) ** 2), rel=1e-13)
+
+
+def test_a_column_of_zeros_changes_nothing():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 2)), rng.integers(0, 3, 60)
+    padded = np.insert(X, 1, 0.0, axis=1)
+    for ridge in (0.0, 0.1):
+        expected, found = fitting.fit(X, y, 3, ridge), fitting.fit(padded, y, 3, ridge)
+        assert np.allclose(found.theta[:, [0, 2]], expected.theta, rtol=1e-10, atol=1e-12)
+        assert not found.theta[:, 1].any() and found.iterations == expected.iterations
+
+
+def test_the_number_of_iterations_is_kept():
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(60, 2)), rng.integers(0, 3, 60)
+    needed = fitting.fit(X, y, 3, 0.01).iterations
+    assert needed >= 2 and fitting.fit(X, y, 3, 0.01, max_iter=needed).converged
+    with pytest.warns(RuntimeWarning):
+        stopped = fitting.fit(X, y, 3, 0.01, max_iter=needed - 1)
+    assert not stopped.converged and stopped.iterations == needed - 1
