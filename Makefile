@@ -16,7 +16,7 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
 .DEFAULT_GOAL := help
 .PHONY: help install book html test nightly lint smoke paper reproduce restamp bench data pdf clean
-.PHONY: lab lite packages alone links lock student instructor
+.PHONY: lab lite packages alone links lock student instructor mutants
 
 help:  ## list the targets
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
@@ -63,6 +63,11 @@ test: lint smoke html  ## style, smoke runs, book build, unit and property tests
 
 nightly: install  ## fuzzing with ten thousand cases of each kind, and hundreds of faults
 	@$(ONE_THREAD) FIRAL_FUZZ=10000 FIRAL_FAULTS=60 $(VENV)/bin/pytest -q tests/test_fuzz.py tests/faults
+
+mutants: install  ## change one line at a time: does a test notice? ONLY=selection/bait, SAMPLE=200, JOBS=2
+	@$(PY) -c 'import mutmut' 2>/dev/null || $(PIP) -r book/requirements-mutants.txt
+	@$(ONE_THREAD) $(TOOLS)/mutants.py $(if $(ONLY),--only $(ONLY)) $(if $(SAMPLE),--sample $(SAMPLE)) \
+	  --seed $(or $(SEED),0) --jobs $(or $(JOBS),1)
 
 paper: install  ## run all notebooks at the size of the paper, into _build/paper
 	@$(TOOLS)/run_notebooks.py --nb $(NB) --profile paper --out _build/paper/notebooks

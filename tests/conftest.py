@@ -1,10 +1,11 @@
 """Shared by all tests: where things are, how hypothesis runs, which notebooks nbval leaves out."""
 
+import os
 import sys
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 
 ROOT = Path(__file__).resolve().parents[1]
 for folder in (ROOT / "book" / "_tools", ROOT / "book" / "_ext", ROOT / "tests"):
@@ -14,7 +15,11 @@ for folder in (ROOT / "book" / "_tools", ROOT / "book" / "_ext", ROOT / "tests")
 settings.register_profile(
     "firal", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow]
 )
-settings.load_profile("firal")
+# `make mutants` only asks whether something fails: the smallest example that does costs minutes.
+settings.register_profile(
+    "mutants", settings.get_profile("firal"), phases=[Phase.explicit, Phase.generate]
+)
+settings.load_profile("mutants" if "MUTANT_UNDER_TEST" in os.environ else "firal")
 
 
 def pytest_collection_modifyitems(items):

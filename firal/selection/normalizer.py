@@ -133,12 +133,12 @@ def from_factors(
         last = _evaluate(B, guess, threads)
         if last is None:
             return None
+        known.append(last)
+        model = _Model(known, len(B), trace)
         if abs(last.phi - 1) <= AT:
             step = (1 - last.phi**-0.5) / model.slope(last.x)
             found = Known(last.x + step, last.h - step * (1 + last.phi) / 2, 1.0)
             return found, found.x - first
-        known.append(last)
-        model = _Model(known, len(B), trace)
         guess = model.root()
         if abs(last.phi - 1) <= NEAR and model.meets(last):
             return Known(guess, model.h(guess), 1.0), guess - first

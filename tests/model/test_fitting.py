@@ -1,6 +1,8 @@
 """The fit against scikit-learn, a generic minimizer and its own optimality condition."""
 
+import inspect
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -222,3 +224,79 @@ X3, Y3 = np.ones((4, 3)), [0, 1, 2, 0]
 def test_bad_input(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+@pytest.mark.parametrize("c", [2, 3, 5])
+def test_the_symmetric_penalty_is_that_of_centered_rows(c):
+    """t^T S t is the squared distance of c rows, the last one zero, from their mean."""
+    t = np.random.default_rng(c).normal(size=c - 1)
+    rows = np.append(t, 0.0)
+    S = fitting.symmetric_penalty(c)
+    assert S.shape == (c - 1, c - 1)
+    assert t @ S @ t == pytest.approx(np.sum((rows - rows.mean()) ** 2), rel=1e-13)
+
+
+def test_a_column_of_zeros_changes_nothing():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 2)), rng.integers(0, 3, 60)
+    padded = np.insert(X, 1, 0.0, axis=1)
+    for ridge in (0.0, 0.1):
+        expected, found = fitting.fit(X, y, 3, ridge), fitting.fit(padded, y, 3, ridge)
+        assert np.allclose(found.theta[:, [0, 2]], expected.theta, rtol=1e-10, atol=1e-12)
+        assert not found.theta[:, 1].any() and found.iterations == expected.iterations
+
+
+def test_the_number_of_iterations_is_kept():
+    rng = np.random.default_rng(1)
+    X, y = rng.normal(size=(60, 2)), rng.integers(0, 3, 60)
+    needed = fitting.fit(X, y, 3, 0.01).iterations
+    assert needed >= 2 and fitting.fit(X, y, 3, 0.01, max_iter=needed).converged
+    with pytest.warns(RuntimeWarning):
+        stopped = fitting.fit(X, y, 3, 0.01, max_iter=needed - 1)
+    assert not stopped.converged and stopped.iterations == needed - 1
+
+
+@pytest.mark.parametrize("ridge", [1e-3, 0.2])
+def test_a_fit_with_the_symmetric_penalty_is_stationary(ridge):
+    rng = np.random.default_rng(2)
+    X, y = rng.normal(size=(40, 3)), rng.integers(0, 4, 40)
+    theta = fitting.fit(X, y, 4, ridge, penalty="symmetric").theta
+    slope = logistic.gradient(X, y, theta) + ridge * fitting.symmetric_penalty(4) @ theta
+    assert np.abs(slope).max() < 1e-8
+    other = fitting.fit(X, y, 4, ridge).theta
+    assert np.abs(logistic.gradient(X, y, other) + ridge * other).max() < 1e-8
+
+
+def test_separable_labels_with_a_ridge_and_too_few_iterations_only_warn():
+    X, y = np.array([[-2.0], [-1.0], [1.0], [2.0]]), np.array([0, 0, 1, 1])
+    with pytest.warns(RuntimeWarning):
+        assert not fitting.fit(X, y, 2, 0.01, max_iter=1).converged
+
+
+def test_documented_defaults():
+    parameters = inspect.signature(fitting.fit).parameters
+    assert parameters["tol"].default == 1e-8 and parameters["max_iter"].default == 100
+
+
+def test_a_step_is_taken_whole_or_halved_as_often_as_needed():
+    rng = np.random.default_rng(3)
+    X, y, ridge = rng.normal(size=(40, 2)), rng.integers(0, 3, 40), 0.1
+    theta = rng.normal(size=(2, 2))
+
+    def penalized(at):
+        return logistic.loss(X, y, at) + ridge / 2 * np.sum(at**2)
+
+    slope = logistic.gradient(X, y, theta) + ridge * theta
+    system = SimpleNamespace(X=X, ridge=ridge, penalize=lambda at: at)
+    value, lengths = penalized(theta), []
+    for factor in (1.0, 30.0, 300.0):
+        step = -factor * slope
+        descent = np.sum(slope * step)
+        length = 1.0
+        while penalized(theta + length * step) > value + 1e-4 * length * descent:
+            length /= 2
+        found = fitting._backtrack(system, y, theta, step, value, descent, 1e-14)
+        np.testing.assert_allclose(found[0], theta + length * step, rtol=1e-14)
+        assert found[1] == pytest.approx(penalized(found[0]), rel=1e-13)
+        lengths.append(length)
+    assert lengths[0] == 1 and lengths[1] < 1 and lengths[2] < lengths[1]

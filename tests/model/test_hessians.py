@@ -94,3 +94,17 @@ def test_packed_symmetric_matrices(size):
     full = packed[packing.symmetric_index(size)]  # (size, size, points)
     np.testing.assert_array_equal(full.transpose(2, 0, 1), a[:, :, None] * a[:, None, :])
     np.testing.assert_array_equal(packed[packing.is_diagonal(size)], (a * a).T)
+
+
+def test_the_root_of_a_certain_point_is_zero():
+    assert np.array_equal(
+        hessians.curvature_root(np.zeros((1, 3)), np.ones(1)), np.zeros((1, 3, 3))
+    )
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_packed_results_keep_the_precision_of_the_points(dtype):
+    A = np.arange(6.0, dtype=dtype).reshape(2, 3)
+    products = packing.packed_products(A)
+    assert products.dtype == dtype
+    assert packing.packed_forms(products, A).dtype == dtype

@@ -6,8 +6,11 @@ import reference_select as literal
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from firal.selection.adaptive import adaptive_sparsify, best_level
+from firal.model.logistic import probabilities
+from firal.selection.adaptive import _AdaptiveRule, adaptive_sparsify, best_level
 from firal.selection.relaxation import relax
+from firal.selection.rounding import barrier_below, prepare_rounding
+from firal.selection.structure import prepare_with_weights
 
 
 def problem(seed, d=2, c=3, m=12, n0=4):
@@ -91,7 +94,9 @@ def test_best_level():
     }
     assert max(bounds, key=bounds.get) == pytest.approx(best_level(size, budget))
     assert max(bounds.values()) == pytest.approx((1 - np.sqrt((size - 1) / budget)) ** 2)
-    assert best_level(1, 4) > 0
+    assert best_level(1, 4) == 4 and best_level(1, 1) == 2
+    assert best_level(3, 8) == 8.0 and best_level(2, 4) == 4.0
+    assert best_level(2, 3) == pytest.approx(np.sqrt(3) / (1 - np.sqrt(1 / 3)), rel=1e-14)
     with pytest.raises(ValueError, match="budget must exceed size - 1 = 5"):
         best_level(6, 5)
 
@@ -115,3 +120,45 @@ def test_the_default_level_is_the_documented_one():
     z = relax(pool, pool[:6], theta, 5).z
     found = adaptive_sparsify(pool, pool[:6], theta, z, 5)
     assert found.level == pytest.approx(2 * np.sqrt(4 * 5), rel=1e-12)
+
+
+@pytest.mark.parametrize("level", [0.5, 30.0])
+def test_every_step_lowers_the_trace_as_the_formula_says(level):
+    pool, labeled, theta = problem(3)
+    z = relax(pool, labeled, theta, 4).z
+    prepared, z, _ = prepare_with_weights(pool, labeled, theta, z, 4, False)
+    rule = _AdaptiveRule(prepare_rounding(prepared, z), level)
+    H, _ = literal.matrices(pool, labeled, theta, 4)
+    H_tilde = literal.whiten(H, z)
+    S = np.zeros_like(H_tilde[0])
+    for row in (5, 2, 5):
+        scores = rule.rounding.scorer.all(*rule.weights())
+        barrier = barrier_below(np.linalg.eigvalsh(S), level)
+        M = S - (barrier + 1 / (4 + level)) * np.eye(len(S))
+        traces = np.array([np.trace(np.linalg.inv(M + F)) for F in H_tilde])
+        # the labeled part of F_i is the same for all points
+        np.testing.assert_allclose(scores - scores[0], traces[0] - traces, rtol=1e-7)
+        rule.add(row, 0.0)
+        S = S + H_tilde[row]
+
+
+@given(st.lists(st.floats(0, 1e3), min_size=1, max_size=20), st.floats(-3, 3))
+def test_the_barrier_solves_its_equation(values, power):
+    values, level = np.sort(values), 10.0**power
+    barrier = barrier_below(values, level)
+    # compare u = smallest - barrier, which is all that is left to rounding
+    low, high = 1 / level, len(values) / level
+    for _ in range(200):
+        u = (low + high) / 2
+        low, high = (u, high) if np.sum(1 / (u + values - values[0])) > level else (low, u)
+    assert values[0] - barrier == pytest.approx(u, rel=1e-13, abs=1e-15 * (1 + values[0]))
+
+
+def test_probabilities_in_place_of_theta():
+    pool, labeled, theta = problem(5)
+    z = np.full(12, 4 / 12)
+    given_p = (probabilities(pool, theta), probabilities(labeled, theta))
+    expected = adaptive_sparsify(pool, labeled, theta, z, 4)
+    found = adaptive_sparsify(pool, labeled, None, z, 4, probabilities=given_p)
+    assert found.indices.tolist() == expected.indices.tolist()
+    assert found.objective == pytest.approx(expected.objective, rel=1e-12)

@@ -8,6 +8,7 @@ from instances import prepared
 
 from firal.model.hessians import information_root
 from firal.selection import bait
+from firal.selection.problem import prepare_problem
 
 
 def root(problem, i):
@@ -87,3 +88,41 @@ def test_few_fresh_starts_in_an_ordinary_run(monkeypatch, prior):
     pool, theta = problem.X, np.random.default_rng(6).normal(size=(5, 8))
     bait.bait(pool, pool[:6], theta, 15, prior=prior)
     assert count[0] <= 6  # of 45 steps
+
+
+@pytest.mark.parametrize(("ridge", "prior"), [(0.0, None), (0.0, 0.3), (0.02, None), (0.02, 0.3)])
+def test_the_decreases_are_those_of_the_formula_with_the_documented_prior(ridge, prior):
+    rng = np.random.default_rng(7)
+    pool, labeled, theta = (
+        rng.normal(size=(25, 3)),
+        rng.normal(size=(4, 3)),
+        rng.normal(size=(2, 3)),
+    )
+    seen = []
+    bait.bait(
+        pool,
+        labeled,
+        theta,
+        3,
+        ridge=ridge,
+        prior=prior,
+        structure="full",
+        watch=lambda i, decrease: seen.append((i, decrease)),
+    )
+    problem = prepare_problem(pool, labeled, theta, 3, ridge=ridge)
+    if prior is None:
+        prior = 0 if ridge else 1
+    M = problem.labeled_information + prior * problem.mean_information
+    assert len(seen) == 6
+    for i, decrease in seen:
+        before = np.trace(np.linalg.solve(M, problem.mean_information))
+        roots = [root(problem, j) for j in range(25)]
+        after = [np.trace(np.linalg.solve(M + U @ U.T, problem.mean_information)) for U in roots]
+        np.testing.assert_allclose(decrease, before - np.array(after), rtol=1e-9)
+        M = M + roots[i] @ roots[i].T
+
+
+def test_a_budget_above_the_pool_is_refused():
+    problem, _ = prepared(5, 40, 3, 3)
+    with pytest.raises(ValueError, match="BAIT picks distinct points"):
+        bait.bait(problem.X, None, np.zeros((2, 3)), 41)

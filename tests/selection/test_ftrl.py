@@ -6,10 +6,13 @@ import reference_select as literal
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from firal.model.logistic import probabilities
 from firal.selection.certificate import scale_to_sum
 from firal.selection.ftrl import sparsify
 from firal.selection.relaxation import relax
+from firal.selection.rounding import prepare_rounding
 from firal.selection.scoring import bordered_derivative
+from firal.selection.structure import prepare_with_weights
 
 SEEDS = st.integers(0, 10**6)
 ETAS = st.floats(-2, 5).map(lambda power: float(10**power))
@@ -212,3 +215,41 @@ def test_float32_input_gives_the_same_picks_as_its_float64_copy():
     wide = sparsify(pool.astype(float), None, theta.astype(float), z, 10, 20.0)
     assert narrow.indices.tolist() == wide.indices.tolist()
     assert narrow.gains.dtype == np.float64
+
+
+def test_one_thread_alone_and_eigenvalues_that_are_known():
+    data = literal.tiny_problem(3)
+    problem, z, _ = prepare_with_weights(*data[:3], relax(*data).z, data[3], False)
+    rounding = prepare_rounding(problem._replace(threads=2), z)
+    alone = rounding.alone()
+    assert rounding.problem.threads == 2 and alone.problem.threads == 1
+    assert alone.scorer is not rounding.scorer and alone.spectra is rounding.spectra
+    first, second = rounding.picked(), alone.picked()
+    assert first.spectrum_is_known()  # of no points
+    for picked in (first, second):
+        picked.add(1)
+        picked.add(0)
+    assert not second.spectrum_is_known()
+    values = first.spectrum()
+    assert second.spectrum_is_known() and second.spectrum() is values
+    np.testing.assert_allclose(values, np.linalg.eigvalsh(first.white), atol=1e-12)
+
+
+def test_a_rounding_where_only_the_first_points_may_be_picked():
+    data = literal.tiny_problem(3)
+    problem, z, _ = prepare_with_weights(*data[:3], relax(*data).z, data[3], False)
+    rounding = prepare_rounding(problem, z)
+    first = rounding.of_first(3)
+    assert first.problem.n_points == 3 and rounding.problem.n_points == len(data[0]) > 3
+    W = rounding.Sigma
+    np.testing.assert_array_equal(first.scorer.all(W, W), rounding.scorer.all(W, W)[:3])
+
+
+def test_probabilities_in_place_of_theta():
+    pool, labeled, theta, budget = literal.tiny_problem(4, n_labeled=3)
+    z = np.full(len(pool), budget / len(pool))
+    given_p = (probabilities(pool, theta), probabilities(labeled, theta))
+    expected = sparsify(pool, labeled, theta, z, budget, 5.0)
+    found = sparsify(pool, labeled, None, z, budget, 5.0, probabilities=given_p)
+    assert found.indices.tolist() == expected.indices.tolist()
+    assert found.gains == pytest.approx(expected.gains, rel=1e-9)

@@ -80,6 +80,39 @@ def test_factors_succeed_where_a_run_needs_them(monkeypatch):
     assert len(calls) == 1 and abs(again.x - nu) <= 1e-9 * (nu + values[0])
 
 
+def test_a_guess_at_the_root_is_improved_by_one_step():
+    values = np.linspace(0.0, 30.0, 40)
+    nu = from_eigenvalues(values)
+    known = [known_at(nu + 0.05, values)]
+    first = normalizer._Model(known, 40, values.sum()).root()
+    slope = 2 * np.sum((nu + values) ** -3.0)  # of 1 - phi
+    for distance in (9e-7, -9e-7):
+        guess = nu + distance / slope
+        found, miss = from_factors(np.diag(values), known, guess - first)
+        assert found.x == pytest.approx(nu, rel=3e-11) and found.phi == 1
+        assert found.h == pytest.approx(np.sum(1 / (nu + values)), rel=1e-11)
+        assert miss == pytest.approx(nu - first, rel=1e-8)
+
+
+def test_the_model_meets_what_is_known_and_knows_its_slope():
+    values = np.array([0.0, 0.3, 2.0])
+    model = normalizer._Model([known_at(x, values) for x in (0.5, 1.0, 4.0)], 3, values.sum())
+    for x in (0.02, 0.7, 3.0, 50.0):  # three values, so the model is exact; h from 0.06 to 53
+        exact = known_at(x, values)
+        assert model.h(x) == pytest.approx(exact.h, rel=1e-9)
+        assert model.phi(x) == pytest.approx(exact.phi, rel=1e-9)
+        step = 1e-5 * x
+        difference = (model.phi(x + step) ** -0.5 - model.phi(x - step) ** -0.5) / (2 * step)
+        assert model.slope(x) == pytest.approx(difference, rel=1e-7)
+        right = Known(x, model.h(x), model.phi(x))
+        for wrong in (right._replace(h=right.h * 1.01), right._replace(phi=right.phi * 1.01)):
+            assert not model.meets(wrong)
+        for factor, met in ((0.9, True), (1.1, False)):
+            off = 1 + factor * normalizer.SOUND
+            assert model.meets(right._replace(h=right.h * off)) == met
+            assert model.meets(right._replace(phi=right.phi * off)) == met
+
+
 def test_a_guess_that_is_not_definite_is_given_up():
     values = np.arange(20.0)
     assert from_factors(np.diag(values), [known_at(3.0, values)], miss=-50.0) is None

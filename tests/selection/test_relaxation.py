@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import optimize
 
+from firal.model.logistic import hessian
 from firal.selection import solver
 from firal.selection.certificate import CertifiedSearch, scale_to_sum
 from firal.selection.problem import prepare_problem
@@ -424,3 +425,54 @@ def test_the_steps_are_those_of_the_documented_momentum():
     known = sum(literal.hessian(x, theta) for x in labeled)
     np.testing.assert_allclose(found, written_out(H, H.mean(axis=0), known, 6, 9, 3), rtol=1e-7)
     assert np.abs(found / written_out(H, H.mean(axis=0), known, 6, 9, 4) - 1).max() > 1e-5
+
+
+def scaled(w, b, capped):
+    """min(1, s w), or s w, with the sum b; s by bisection."""
+    low, high = 0.0, 1e12
+    for _ in range(200):
+        s = np.sqrt(low * high) if low else high / 2
+        z = np.minimum(1, s * w) if capped else s * w
+        low, high = (s, high) if z.sum() < b else (low, s)
+    return z
+
+
+@pytest.mark.parametrize("capped", [True, False])
+@pytest.mark.parametrize("method", ["multiplicative", "mirror"])
+def test_every_step_is_that_of_the_formula(method, capped):
+    rng = np.random.default_rng(4)
+    pool, labeled, theta, b = *(rng.normal(size=s) for s in ((15, 2), (3, 2), (2, 2))), 6
+    H, H_p = literal.matrices(pool, labeled, theta, b)
+    D = sum(hessian(x, theta) for x in labeled) / b
+
+    def measured(w):
+        Sigma = np.tensordot(w, H, axes=1)
+        M = np.linalg.solve(Sigma, np.linalg.solve(Sigma, H_p).T)
+        return (
+            np.trace(np.linalg.solve(Sigma, H_p)),
+            np.einsum("ikl,kl->i", H - D, M),
+            np.vdot(D, M),
+        )
+
+    w, expected, lower, age, last = np.full(15, b / 15), [], 0.0, 0, None
+    f, a, constant = measured(w)
+    for t in range(1, 10):
+        best = np.sort(a)[-b:].sum() if capped else b * a.max()
+        lower = max(lower, f * f / (best + b * constant))
+        expected.append((f, lower))
+        if method == "mirror":
+            g = a + constant
+            w = scaled(w * np.exp(np.sqrt(np.log(15) / t) * g / g.max()), b, capped)
+            f, a, constant = measured(w)
+            continue
+        step = scaled(w * np.sqrt(a), b, capped)
+        w = scaled(step * (step / last) ** (age / (age + 3)), b, capped) if age else step
+        f_new, a, constant = measured(w)
+        assert f_new <= f  # else the solver would take the plain step
+        f, last, age = f_new, step, age + 1
+    with pytest.warns(RuntimeWarning, match="relax stopped after 9 gradients"):
+        found = relax(pool, labeled, theta, b, capped=capped, method=method, tol=1e-12, max_iter=9)
+    np.testing.assert_allclose(found.history, expected, rtol=1e-10)
+    assert found.iterations == 9 and found.passes == 19 and not found.converged
+    assert found.objective == found.history[:, 0].min()
+    assert found.gap == pytest.approx(1 - lower / found.objective, rel=1e-9)

@@ -403,3 +403,18 @@ def test_refusals(change, message):
 def test_the_total_penalty_stays():
     for n0, budget in ((1, 1), (3, 10), (50, 7)):
         assert n0 * fit_ridge(0.3, n0, budget) == pytest.approx((n0 + budget) * 0.3)
+
+
+def test_rows_among_which_typical_points_are_sought():
+    rows = typical_first.spread_rows
+    assert rows(10_000, 5).tolist() == list(range(10_000))
+    assert len(rows(10_001, 5)) == 10_000 and rows(10_001, 5)[[0, -1]].tolist() == [0, 10_000]
+    assert len(rows(20_000, 1200)) == 12_000  # ten times the budget
+
+
+def test_too_few_typical_points_leave_all():
+    pool = np.random.default_rng(0).normal(size=(40, 2))
+    centers = np.zeros((1, 2))
+    found = typical_first.typical_candidates(pool, centers, 10, 0.5)
+    assert len(found) == 20  # just twice the budget
+    assert typical_first.typical_candidates(pool, centers, 11, 0.5) is None

@@ -218,3 +218,16 @@ def test_passes_are_counted():
     assert greedy.passes == greedy.relaxation.passes + 2 * b
     few = firal.select(pool, labeled, theta, b, candidates="support")
     assert few.passes == few.relaxation.passes
+
+
+def test_every_function_estimates_its_own_task(monkeypatch):
+    seen, choose_ = [], structure.choose
+    monkeypatch.setattr(structure, "choose", lambda *a: seen.append(a[1:]) or choose_(*a))
+    rng = np.random.default_rng(0)
+    pool, theta, z = rng.normal(size=(20, 2)), rng.normal(size=(2, 2)), np.full(20, 0.2)
+    firal.relax(pool, None, theta, 4)
+    firal.sparsify(pool, None, theta, z, 4, 10.0)
+    firal.select(pool, None, theta, 4)
+    firal.bait(pool, None, theta, 4)
+    sizes = (20, 2, 3, 4)
+    assert seen == [(task, *sizes) for task in ("relax", "sparsify", "select", "bait")]

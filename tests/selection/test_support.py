@@ -69,6 +69,15 @@ def test_what_is_watched_is_about_the_pool():
         assert gains[i] == pytest.approx(found.gains[k], rel=1e-9)
 
 
+def test_as_many_points_with_weight_as_are_picked_suffice():
+    rng = np.random.default_rng(0)
+    pool, theta = rng.normal(size=(20, 2)), rng.normal(size=(1, 2))
+    z = np.zeros(20)
+    z[[3, 8, 13]] = 1.0
+    found = firal.sparsify(pool, pool[:4], theta, z, 3, 10.0, candidates="support")
+    assert sorted(found.indices) == [3, 8, 13]
+
+
 def test_too_few_points_with_weight():
     pool, labeled, theta = mixture(200)
     z = np.zeros(200)

@@ -1,6 +1,7 @@
 """The working set: never a wrong certificate, whatever the first sample misses."""
 
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -276,3 +277,76 @@ def test_progress_counts_all_gradients():
     problem, done = prepare_problem(pool, None, theta, 10, ridge=0.01), []
     found = solve_on_working_set(problem, True, 0.01, MAX_ITER, lambda k, _: done.append(k))
     assert done == list(range(1, found.iterations + 1))
+
+
+def test_the_sample_is_spread_over_the_pool():
+    assert working_set._sample(10, 4).tolist() == [0, 3, 6, 9]
+    assert working_set._sample(3, 7).tolist() == [0, 1, 2]
+
+
+def test_weights_of_all_points():
+    rows, inner = np.array([1, 4]), SimpleNamespace(z=np.array([0.5, 1.5]))
+    assert working_set._weights(5, 2, rows, inner).tolist() == [0, 0.5, 0, 0, 1.5]
+    assert working_set._weights(5, 2, rows, None).tolist() == [0.4] * 5
+
+
+def test_idle_points_leave_the_largest_gradients_come_and_weights_are_kept():
+    rows, a = np.array([1, 3, 5, 7]), np.arange(10.0)
+    least = working_set.IDLE * 4 / 4  # of b / len(rows)
+    inner = SimpleNamespace(z=np.array([2.0, 0.99 * least, 1.01 * least, 2.0]))
+    found, start = working_set._renewed(rows, inner, a, 2, 4)
+    assert found.tolist() == [1, 5, 7, 8, 9]  # 3 was idle
+    equal, kept = 0.2 * 4 / 5, 0.8
+    expected = [equal + kept * 2, equal + kept * 1.01 * least, equal + kept * 2, equal, equal]
+    np.testing.assert_allclose(start, expected, rtol=1e-14)
+    found, start = working_set._renewed(rows, None, a, 2, 4)
+    assert found.tolist() == [1, 3, 5, 7, 8, 9] and start is None
+
+
+def test_the_first_bound_is_that_of_equal_weights():
+    pool, theta, rng = gaussian()
+    problem = prepare_problem(pool, rng.normal(size=(5, 4)), theta, 6, ridge=0.01)
+    for capped in (True, False):
+        found = solve_on_working_set(problem, capped, 0.01, MAX_ITER)
+        Sigma = 6 * problem.mean_information + problem.labeled_information
+        f = np.trace(np.linalg.solve(Sigma, problem.mean_information))
+        M = np.linalg.solve(Sigma, np.linalg.solve(Sigma, problem.mean_information).T)
+        a = problem.contract(M)
+        best = np.sort(a)[-6:].sum() if capped else 6 * a.max()
+        lower = f * f / (best + np.vdot(problem.labeled_information, M))
+        assert found.history[0] == pytest.approx((f, lower), rel=1e-10)
+        assert found.gap == pytest.approx(1 - found.history[-1, 1] / found.objective, rel=1e-9)
+        assert found.passes == len(found.history) + 1
+
+
+def test_weights_that_rounding_spoils_have_no_certificate():
+    problem = prepare_problem(*gaussian(50)[:1], None, gaussian(50)[1], 6, ridge=0.01)
+    z = np.full(50, 6 / 50)
+    measure = problem.evaluator()
+    f, M = working_set._evaluate(measure, problem, z)
+    assert np.isfinite(f) and M is not None
+    for factor, valid in ((0.9, True), (1.1, False)):
+        off = 1 + factor * working_set.SOUND
+        found = working_set._evaluate(lambda S, off=off: (f * off, M), problem, z)
+        assert (found[1] is not None) == valid and (found[0] < np.inf) == valid
+    assert working_set._evaluate(measure, problem, None) == (np.inf, None)
+
+
+def test_working_sets_are_solved_by_the_quick_method_to_the_documented_gap(monkeypatch):
+    pool, theta, _ = gaussian()
+    problem = prepare_problem(pool, None, theta, 6, ridge=0.01)
+    calls = []
+
+    def spy(small, capped, method, tol, max_iter, report, start):
+        calls.append((method, tol, max_iter))
+        return solve(small, capped, method, tol, max_iter, report, start)
+
+    monkeypatch.setattr(working_set, "solve", spy)
+    reported = []
+    found = solve_on_working_set(problem, True, 1e-3, 500, lambda *a: reported.append(a))
+    methods, tols, most = zip(*calls, strict=True)
+    assert set(methods) == {METHOD} and set(most) == {500} and len(calls) == len(found.history) - 1
+    best = np.minimum.accumulate(found.history[:-1, 0])
+    gaps = 1 - found.history[:-1, 1] / best
+    assert tols == pytest.approx(np.maximum(5e-4, 0.1 * gaps), rel=1e-9)
+    assert reported == [(done, 500) for done in range(1, found.iterations + 1)]
