@@ -12,6 +12,7 @@ import zipfile
 from importlib.util import find_spec
 from pathlib import Path
 
+from firal.data.kinds import real_kind
 from firal.data.unpacking import refuse_large_archive, refuse_large_text
 
 
@@ -61,10 +62,10 @@ def text_lines(path: Path) -> tuple[list[list], list[int], str]:
     except UnicodeDecodeError as error:
         raise ValueError(
             f"{path.name} must be text in UTF-8, got other bytes after line {len(lines)}: "
-            f"{error.reason}; save it as UTF-8"
+            f"{error.reason}{real_kind(path) or '; save it as UTF-8'}"
         ) from None
     except (gzip.BadGzipFile, EOFError) as error:
-        raise ValueError(f"{path.name} must be an intact .gz: {error}") from None
+        raise ValueError(f"{path.name} must be an intact .gz: {error}{real_kind(path)}") from None
     if not lines:
         raise ValueError(f"{path.name} is empty")
     return lines, starts, separator
@@ -118,7 +119,7 @@ def sheet_rows(path: Path) -> list[list]:
         ValueError,
         InvalidFileException,
     ) as error:
-        raise ValueError(f"{path.name} must be an intact .xlsx: {error}") from None
+        raise ValueError(f"{path.name} must be an intact .xlsx: {error}{real_kind(path)}") from None
     if not rows:
         raise ValueError(f"{path.name} is empty")
     return rows
@@ -151,7 +152,9 @@ def parquet_columns(path: Path) -> tuple[list[str], list]:
     try:
         table = parquet.read_table(path)
     except pyarrow.ArrowException as error:
-        raise ValueError(f"{path.name} must be an intact .parquet: {error}") from None
+        raise ValueError(
+            f"{path.name} must be an intact .parquet: {error}{real_kind(path)}"
+        ) from None
     columns = []
     for column in table.columns:
         kind = column.type
