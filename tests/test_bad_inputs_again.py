@@ -139,3 +139,12 @@ def test_ordinary_columns_are_not_in_doubt(tmp_path, monkeypatch, capsys):
     for cells in (lambda k: -9 if k % 4 == 0 else k - 12, lambda k: min(k * 3, 54)):
         assert cli.main([*select_text(few("c", cells)), "--quiet"]) == 0
     capsys.readouterr()
+
+
+def test_a_text_for_annotators_is_told_from_a_number_in_disguise(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    select_text(few("note", lambda k: f"bottle {k % 9}"))
+    assert cli.main(["init", "x.csv", "--hold-out", "0"]) == 2
+    error = capsys.readouterr().err
+    assert "plain number" not in error and "or show it to the annotators" in error
+    assert "--show" in error

@@ -14,6 +14,8 @@ import numpy as np
 from firal.data.cells import Cells, TableError, is_number, listed
 from firal.data.encoding import indicators, is_missing, with_medians
 
+# a number with a currency, a unit of percent, spaces, or marks of a program or a typesetter
+DRESSED = re.compile(r"(?=.*\d)[\s\d.,'_%$\u20ac\u00a3\u00a5\u2212+eEdD-]+")
 YES_NO = {"true": 1.0, "false": 0.0}
 MOST = 5  # columns that an error shows
 
@@ -143,7 +145,7 @@ def _reason(cells, name, row):
     if re.match(r"[\[{]", text):
         return f"{shown}, perhaps JSON: write one number per cell"
     kinds = {str(other) for other in column}
-    if len(kinds) > 1 and all(re.search(r"\d", kind) for kind in kinds):
+    if all(DRESSED.fullmatch(kind) for kind in kinds):
         return f"{shown}: write it as a plain number, such as -1.5 or 1e3"
     few = f", one of {len(kinds)} different values" if 1 < len(kinds) < len(column) else ""
     return f"{shown}{few}"
