@@ -48,7 +48,7 @@ def as_features(
     Returns
     -------
     features : np.ndarray of shape (n, d)
-        True and False become 1 and 0.
+        True and False become 1 and 0. A column of vectors becomes one column per entry.
     names : list of str
         Names of the d features.
 
@@ -68,10 +68,13 @@ def as_features(
         if impute:
             column = [np.nan if is_missing(cell) else cell for cell in column]
         numbers = _numbers(column)
+        # a cell of a .parquet may be a whole vector
+        vectors = numbers is not None and numbers.ndim == 2
+        parts = list(numbers.T) if vectors else [numbers]
         if impute and numbers is not None:
-            numbers = with_medians(numbers, name)
-        made.append(name)
-        columns.append(numbers)
+            parts = [with_medians(part, name) for part in parts]
+        made += [f"{name}[{k}]" for k in range(len(parts))] if vectors else [name]
+        columns += parts
         if numbers is None:
             bad[name] = next(k for k, cell in enumerate(column) if _number(cell) is None)
     if bad:
