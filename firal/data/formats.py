@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import csv
 import gzip
+import logging
 import zipfile
 from importlib.util import find_spec
 from pathlib import Path
 
 from firal.data.kinds import real_kind
 from firal.data.unpacking import refuse_large_archive, refuse_large_text
+
+log = logging.getLogger("firal")
 
 
 def text_lines(path: Path) -> tuple[list[list], list[int], str]:
@@ -113,6 +116,11 @@ def sheet_rows(path: Path) -> list[list]:
         refuse_large_archive(path)
         book = openpyxl.load_workbook(path, read_only=True, data_only=True)
         rows = [list(row) for row in book.worksheets[0].iter_rows(values_only=True)]
+        if len(book.worksheets) > 1:
+            log.info(
+                f"{path.name}: only the first sheet is read, {book.worksheets[0].title!r} of "
+                f"{len(book.worksheets)}"
+            )
     except (
         zipfile.BadZipFile,
         KeyError,

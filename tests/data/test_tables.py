@@ -406,3 +406,17 @@ def test_a_column_of_vectors_is_a_column_per_entry(tmp_path):
     pq.write_table(pa.table({"name": list("uvw"), "emb": vectors}), tmp_path / "x.parquet")
     table = read_table(tmp_path / "x.parquet", columns=["name"], impute=True)
     assert table.features.tolist() == [[3.0, 1.0], [4.0, 5.0], [-5.0, 9.0]]
+
+
+def test_a_workbook_of_several_sheets_says_which_is_read(tmp_path, caplog):
+    book = pytest.importorskip("openpyxl").Workbook()
+    for line in (["a", "b"], [1, 2], [3, 5]):
+        book.active.append(line)
+    book.save(tmp_path / "x.xlsx")
+    with caplog.at_level("INFO", "firal"):
+        read_table(tmp_path / "x.xlsx")
+        assert caplog.text == ""
+        book.create_sheet("remarks").append(["none"])
+        book.save(tmp_path / "x.xlsx")
+        assert read_table(tmp_path / "x.xlsx").features.tolist() == [[1, 2], [3, 5]]
+    assert "only the first sheet is read, 'Sheet' of 2" in caplog.text
