@@ -88,14 +88,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     except np.linalg.LinAlgError as error:  # is a ValueError, but not the user's
         return _fail(f"a linear system could not be solved: {error}", 1)
     except (ValueError, OSError) as error:
-        return _fail(_with_options(error), 2)
+        return _fail(_with_options(error, options.command), 2)
     except MemoryError:
         return _fail("not enough memory: use fewer features (--pca 20) or fewer points", 1)
     except Exception as error:
         return _fail(f"this should not happen, please report it: {error!r}", 1)
 
 
-def _with_options(error):
+def _with_options(error, command):
     """The message of an error, in the words of the command."""
     text = str(error)
     first = re.match(r"\w*", text).group()
@@ -104,6 +104,9 @@ def _with_options(error):
     text = text.replace("by Session.create", "by firal init FEATURES")
     text = re.sub(r"^held_out", "--hold-out", text)
     remedies = [REMEDIES[word] for word in getattr(error, "remedies", ())]
+    if command == "init" and REMEDIES["one_hot"] in remedies:
+        text += ", or show it to the annotators"
+        remedies.append("--show")
     return f"{text} ({', '.join(remedies)})" if remedies else text
 
 

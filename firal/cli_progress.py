@@ -71,7 +71,10 @@ class Ticker:
 
     def __enter__(self) -> Ticker:
         if self.shown:
-            self.thread.start()
+            try:
+                self.thread.start()
+            except RuntimeError:  # a browser's Python has no threads, and shows no progress
+                self.shown = False
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -141,23 +144,28 @@ def ends_at_once() -> Iterator[None]:
     Yields
     ------
     None
-        Outside the main thread, where no signal arrives, and without POSIX signals it does nothing.
+        Outside the main thread, where no signal arrives, without POSIX signals, and where neither a
+        process nor a thread can be started, it does nothing.
     """
     if threading.current_thread() is not threading.main_thread() or os.name != "posix":
         yield
         return
+    try:
+        end = _watch()
+    except (OSError, RuntimeError):  # a browser's Python has neither processes nor threads
+        yield
+        return
+    try:
+        yield
+    finally:
+        end()
+
+
+def _watch():
+    """Start the process and the thread that wait for the signal; returns what ends them."""
     (from_signal, signaled), (from_watchdog, barked) = os.pipe(), os.pipe()
-    os.set_blocking(signaled, False)
+    pipes = {from_signal, signaled, from_watchdog, barked}
     arguments = map(str, (from_signal, barked, os.getpid(), GRACE, int(signal.SIGINT)))
-    watchdog = subprocess.Popen(
-        [sys.executable, "-I", "-S", "-c", WATCHDOG, *arguments],
-        pass_fds=(from_signal, barked),
-        start_new_session=True,  # the Ctrl-C of a terminal is not for it
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-    )
-    os.close(from_signal)
-    os.close(barked)
 
     def wait():
         if os.read(from_watchdog, 1):
@@ -166,11 +174,30 @@ def ends_at_once() -> Iterator[None]:
             os._exit(130)
         os.close(from_watchdog)
 
-    before = signal.set_wakeup_fd(signaled, warn_on_full_buffer=False)
-    threading.Thread(target=wait, daemon=True).start()
+    watchdog = None
     try:
-        yield
-    finally:
+        watchdog = subprocess.Popen(
+            [sys.executable, "-I", "-S", "-c", WATCHDOG, *arguments],
+            pass_fds=(from_signal, barked),
+            start_new_session=True,  # the Ctrl-C of a terminal is not for it
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+        )
+        threading.Thread(target=wait, daemon=True).start()
+    except (OSError, RuntimeError):
+        for pipe in pipes:  # the watchdog ends by this
+            os.close(pipe)
+        if watchdog is not None:
+            watchdog.wait()
+        raise
+    os.close(from_signal)
+    os.close(barked)
+    os.set_blocking(signaled, False)
+    before = signal.set_wakeup_fd(signaled, warn_on_full_buffer=False)
+
+    def end():
         signal.set_wakeup_fd(before)
         os.close(signaled)  # the watchdog ends by this
         watchdog.wait()
+
+    return end

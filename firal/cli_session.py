@@ -9,16 +9,16 @@ import argparse
 import json
 import logging
 import sys
-from pathlib import Path
 
 from firal.cli_labeling import label_in_terminal
 from firal.cli_output import check_output
 from firal.cli_progress import Ticker
+from firal.cli_rounds import labels_table, write_batch
 from firal.cli_select import announce, model_options, probabilities, reading
 from firal.data.classes import rename, table_of_classes
 from firal.data.columns import listed_features
 from firal.data.labels import merge, read_answers
-from firal.data.output import check_suffix, replace_file, table_bytes
+from firal.data.output import check_suffix, replace_file
 from firal.session.evaluation import advice, learning_curve, wilson
 from firal.session.label_studio import read_answers_of_tasks, tasks
 from firal.session.report import report
@@ -57,7 +57,7 @@ def init(options: argparse.Namespace, ticker: Ticker) -> None:
     n, d = session.points.features.shape
     log.info(f"session {options.session}: {n} points, {d} features, {len(session.labels)} labels")
     if held_out:
-        path = _write_batch(session, session.rounds[0])
+        path = write_batch(session, session.rounds[0])
         log.info(f"{held_out} points are held out, in {path}: label them, they measure accuracy")
     log.info(f"next: firal {'label' if held_out else 'next 20'}{_where(options)}")
 
@@ -88,7 +88,7 @@ def pick(options: argparse.Namespace, ticker: Ticker) -> None:
     ticker("fitting the model")
     session.next(options.budget, probabilities=P, progress=ticker)
     for batch in session.rounds:  # also one whose file was lost
-        path = _write_batch(session, batch)
+        path = write_batch(session, batch)
     sys.stdout.buffer.write(path.read_bytes())
     sys.stdout.flush()
     log.info(f"round {session.rounds[-1].number} is in {path}; next: firal label{_where(options)}")
@@ -223,50 +223,13 @@ def export(options: argparse.Namespace, ticker: Ticker) -> None:
             raise ValueError(f"tasks must be written as .json, got {options.output.name}")
         content = (json.dumps(tasks(session, session.pending), indent=1) + "\n").encode()
     else:
-        content = _labels_table(session, suffix)
+        content = labels_table(session, suffix)
     if options.output is None:
         sys.stdout.write(content.decode())
         sys.stdout.flush()
     else:
         replace_file(options.output, content)
         log.info(f"{options.output} written")
-
-
-def _labels_table(session, suffix):
-    """All labels with their rounds."""
-    place = {row: batch.number for batch in session.rounds for row in batch.rows}
-    rows = sorted(session.labels)
-    names, columns = ["row", "label", "round", "held_out"], [rows]
-    columns.append([session.labels[row] for row in rows])
-    columns.append([place.get(row) for row in rows])
-    columns.append([row in session.state.held_out for row in rows])
-    if session.points.ids is not None:
-        names.insert(1, session.settings["reading"]["id_column"])
-        columns.insert(1, [session.points.ids[row] for row in rows])
-    if suffix == ".json":
-        lines = [dict(zip(names, line, strict=True)) for line in zip(*columns, strict=True)]
-        return (json.dumps(lines, indent=1) + "\n").encode()
-    return table_bytes(names, columns, suffix)
-
-
-def _write_batch(session, batch) -> Path:
-    """The file of a round, for a spreadsheet; one that exists is left alone."""
-    name = f"round-{batch.number:02}.csv" if batch.number else "held-out.csv"
-    path = session.folder / name
-    if path.exists():
-        return path
-    points = session.points
-    names, columns = ["rank", "row"], [list(range(1, len(batch.rows) + 1)), list(batch.rows)]
-    if points.ids is not None:
-        names.append(session.settings["reading"]["id_column"])
-        columns.append([points.ids[row] for row in batch.rows])
-    if points.shown is not None:
-        names.append(session.settings["reading"]["show"])
-        columns.append([points.shown[row] for row in batch.rows])
-    names.append("label")
-    columns.append([session.labels.get(row, "") for row in batch.rows])
-    replace_file(path, table_bytes(names, columns))
-    return path
 
 
 def _held_out(options):

@@ -49,6 +49,7 @@ __all__ = [
 ]
 
 STREAM_FROM = 2**30  # bytes of the features; the strategies need several times as much in memory
+LARGEST_RIDGE = 1e30
 
 log = logging.getLogger("firal")
 
@@ -279,5 +280,7 @@ def _check_options(strategy, ridge, eta):
     name = named(strategy)[0]
     if ridge is not None:
         checks.number(ridge, "ridge", 0)
+        if ridge > LARGEST_RIDGE:  # the design would be numbers that round to zero
+            raise ValueError(f"ridge must be at most {LARGEST_RIDGE:g}, got {ridge:g}")
     if eta is not None and strategy != "firal":
         raise ValueError(f"eta is an option of the strategy firal, got {eta!r} for {name}")

@@ -8,6 +8,7 @@ import re
 import signal
 import subprocess
 import sys
+import threading
 import time
 
 import numpy as np
@@ -727,3 +728,22 @@ def test_a_closed_pipe_is_no_error(folder):
     process.stdout.close()
     assert process.wait(timeout=60) == 0 and process.stderr.read() == ""
     process.stderr.close()
+
+
+@pytest.mark.parametrize("missing", ["threads", "processes"])
+def test_the_command_runs_where_nothing_can_be_started(missing, tmp_path, monkeypatch, capsys):
+    """As in a browser; no file descriptor is left open."""
+
+    def no(*_, **__):
+        raise (RuntimeError if missing == "threads" else OSError)(f"no {missing}")
+
+    np.save(tmp_path / "x.npy", np.random.default_rng(0).normal(size=(20, 3)))
+    if missing == "threads":
+        monkeypatch.setattr(threading.Thread, "start", no)
+    else:
+        monkeypatch.setattr(subprocess, "Popen", no)
+    before = len(os.listdir("/dev/fd")) if os.path.isdir("/dev/fd") else 0
+    assert cli.main(["select", str(tmp_path / "x.npy"), "--budget", "3"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 4
+    after = len(os.listdir("/dev/fd")) if os.path.isdir("/dev/fd") else 0
+    assert after == before

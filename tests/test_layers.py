@@ -30,7 +30,7 @@ LAYERS = (
     {"firal"},
     {"cli_progress", "cli_output"},
     {"cli_arguments", "cli_labeling", "skactiveml", "skactiveml_models", "skactiveml_utilities"},
-    {"cli_options", "cli_select"},
+    {"cli_options", "cli_rounds", "cli_select"},
     {"cli_session"},
     {"cli", "__main__"},
     {"companion"},

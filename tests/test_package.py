@@ -52,6 +52,9 @@ def test_the_changelog_begins_with_this_version_and_names_what_exists():
         pkgutil.resolve_name(name)
 
 
+PIN = r'[\w.-]+==[\w.]+( ; (python_version|sys_platform) == "[\w.]+")?'
+
+
 def test_requirements_are_pinned_exactly():
     for name in (
         "requirements.txt",
@@ -59,7 +62,7 @@ def test_requirements_are_pinned_exactly():
     ):
         lines = (ROOT / name).read_text(encoding="utf8").splitlines()
         pins = [line for line in lines if line and not line.startswith("#")]
-        assert pins and all(re.fullmatch(r"[\w.-]+==[\w.]+", pin) for pin in pins)
+        assert pins and all(re.fullmatch(PIN, pin) for pin in pins)
 
 
 def test_the_two_commands_are_on_the_first_screen_of_the_readme():

@@ -1,7 +1,7 @@
 """``{notebook-facts}``: one row per notebook, what it runs on and what it takes.
 
 Sizes and inputs come from ``firal.companion.profiles``, the number of checks from the stored
-outputs, CPU times from ``book/notebook_times.csv`` (``make alone`` measures them).
+outputs, CPU times from ``book/notebook_times.csv`` (``book/_tools/notebook_times.py``).
 """
 
 import csv

@@ -5,12 +5,11 @@
 Makes a new virtual environment with nothing but ``firal[notebook]``, puts each notebook by itself
 into an empty folder outside the repository, and executes it there. ``--python`` takes an
 environment that is there already. Notebooks whose prepared data are absent are left out. The CPU
-seconds of those that ran go to ``_build/alone/PROFILE.csv``.
+seconds of those that ran are noted for ``notebook_times.py``.
 """
 
 import argparse
 import json
-import os
 import re
 import subprocess
 import sys
@@ -18,6 +17,7 @@ import tempfile
 from pathlib import Path
 
 import downloads
+from notebook_times import timed
 from run_notebooks import able_to_run, choose
 
 EXECUTE = """
@@ -48,16 +48,14 @@ def environment(folder, wheel):
 
 
 def run_alone(python, name, text, scratch):
-    """CPU seconds, and the last lines of the error or None; the folder holds the one notebook."""
+    """Execute a notebook in a folder of its own; RuntimeError with the last lines if it fails."""
     folder = scratch / Path(name).stem
     folder.mkdir()
     (folder / name).write_text(text, encoding="utf8")
     command = [str(python), "-c", EXECUTE, name]
-    before = os.times()
     run = subprocess.run(command, cwd=folder, capture_output=True, text=True)
-    after = os.times()
-    cpu = sum(after[2:4]) - sum(before[2:4])  # of children that have ended
-    return cpu, "\n".join(run.stderr.strip().splitlines()[-3:]) if run.returncode else None
+    if run.returncode:
+        raise RuntimeError("\n".join(run.stderr.strip().splitlines()[-3:]))
 
 
 def main():
@@ -66,7 +64,7 @@ def main():
     parser.add_argument("--nb", nargs="*", default=[])
     parser.add_argument("--profile", default="smoke")
     options = parser.parse_args()
-    failed, times = [], []
+    failed = []
     with tempfile.TemporaryDirectory() as scratch:
         scratch = Path(scratch)
         texts = downloads.write(scratch / "downloads", url=downloads.repository())
@@ -74,15 +72,13 @@ def main():
         python = options.python or environment(scratch / "venv", wheel)
         for path in able_to_run(choose(options.nb), options.profile):
             text = at_profile(texts[path.name], options.profile)
-            cpu, error = run_alone(python, path.name, text, scratch)
-            print(
-                f"  {path.stem}: " + (f"FAILED\n{error}" if error else f"{cpu:.1f} s"), flush=True
-            )
-            failed += [path.stem] * bool(error)
-            times += [f"{path.stem},{cpu:.1f}"] * (not error)
-    record = downloads.ROOT / "_build" / "alone" / f"{options.profile}.csv"
-    record.parent.mkdir(parents=True, exist_ok=True)
-    record.write_text("\n".join(["notebook,cpu_seconds", *times]) + "\n", encoding="utf8")
+            try:
+                with timed(path.stem, options.profile):
+                    run_alone(python, path.name, text, scratch)
+                print(f"  {path.stem}: runs", flush=True)
+            except RuntimeError as error:
+                print(f"  {path.stem}: FAILED\n{error}", flush=True)
+                failed.append(path.stem)
     print(f"{len(failed)} notebooks failed" + (f": {', '.join(failed)}" if failed else ""))
     return 1 if failed else 0
 

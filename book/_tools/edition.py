@@ -23,7 +23,12 @@ FOLDED = re.compile(
     r"<details>\s*<summary>(?:Solution|Answer)s?</summary>.*?</details>\n*", re.DOTALL
 )
 EXAM = "book/teaching/exam_answers"
-ABOUT_SOLUTIONS = re.compile(r"^[^\n]*\bsolutions?\b[^\n]*stand[^\n]*\n", re.MULTILINE | re.I)
+# what pages say about the solutions, and students would look for in vain
+PROMISES = re.compile(
+    r"; the solutions stand below them| and solutions(?=\]\(exercises\.md)| The solution then says"
+    r"[^.\n]*\.|^(?:The |\*\*)solutions(?:\*\*)? stand[^\n]*\n",
+    re.MULTILINE | re.IGNORECASE,
+)
 
 
 def without_solutions(text):
@@ -68,9 +73,7 @@ def stage(edition, target, root=ROOT):
     else:
         shutil.rmtree(target / "book" / "teaching")
         for path in (target / "book").glob("*.md"):
-            path.write_text(without_solutions(path.read_text("utf8")), "utf8")
-        page = target / "book" / "exercises.md"
-        page.write_text(ABOUT_SOLUTIONS.sub("", page.read_text("utf8")), "utf8")
+            path.write_text(PROMISES.sub("", without_solutions(path.read_text("utf8"))), "utf8")
         for path in (target / "notebooks").glob("*.ipynb"):
             text = json.dumps(strip_notebook(json.loads(path.read_text("utf8"))), indent=1)
             path.write_text(text + "\n", "utf8")

@@ -48,7 +48,7 @@ from firal.companion import alone
 alone.prepare()"""
 # One process without Jupyter, threads and processes, as in the browser.
 IMITATION = """\
-import json, sys, threading
+import json, subprocess, sys, threading
 import matplotlib
 from IPython.core.interactiveshell import InteractiveShell
 
@@ -61,7 +61,12 @@ def start(self):
     raise RuntimeError("can't start new thread")
 
 
+def no_process(*arguments, **options):
+    raise OSError("emscripten does not support processes.")
+
+
 threading.Thread.start = start
+subprocess.Popen.__init__ = no_process
 for cell in json.load(open(sys.argv[1], encoding="utf8"))["cells"]:
     if cell["cell_type"] == "code":
         shell.run_cell("".join(cell["source"])).raise_error()

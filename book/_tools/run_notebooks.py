@@ -16,6 +16,7 @@ import re
 import sys
 import time
 from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+from contextlib import nullcontext
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -24,6 +25,7 @@ import papermill
 import yaml
 from freshness import KEY, ROOT, input_graph, is_current, stamp, with_dependents
 from needs import missing_data, missing_record, stored_profile
+from notebook_times import timed
 from papermill.exceptions import PapermillExecutionError
 from tqdm import tqdm
 
@@ -104,12 +106,14 @@ def execute(source, target, profile, parameters):
     """Run one notebook at a profile (None: the stored one); returns the seconds it took."""
     start = time.perf_counter()
     stored = stored_profile(source.stem)  # what the notebook's own parameters cell says
+    clock = nullcontext() if parameters else timed(source.stem, profile or stored)
     if profile not in (None, stored):
         parameters = {"PROFILE": profile, **parameters}
     # Before the kernel starts: a file that is edited during the run makes the notebook stale.
     mark = None if parameters else stamp(nbformat.read(source, 4), source.stem, stored)
     # Without parameters papermill injects no cell: the committed notebooks are run this way.
-    notebook = with_a_kernel(source, parameters)
+    with clock:
+        notebook = with_a_kernel(source, parameters)
     clean(notebook)
     notebook.metadata.pop(KEY, None)  # the stamp of the stored outputs is not that of these
     if mark:

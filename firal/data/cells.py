@@ -197,6 +197,11 @@ def read_cells(path: Path, header: bool | None = None) -> Cells:
         if starts is not None:
             _note_line_breaks(cells, line, row, separator, path)
     if len(set(names)) < width:
+        if names.count("") > 1:
+            raise ValueError(
+                f"{path.name} must have a name for every column, got {names.count('')} blanks in "
+                "its first line: name them"
+            )
         twice = next(name for name in names if names.count(name) > 1)
         raise ValueError(
             f"{path.name} must have distinct column names, got {twice!r} twice among "
@@ -251,8 +256,11 @@ def is_number(value: Any) -> bool:
     Returns
     -------
     bool
-        True if ``float`` accepts it. So "nan" and "inf" are numbers, and a blank is not.
+        True if ``float`` accepts it. So "nan" and "inf" are numbers, and a blank is not. Nor is
+        1_000, which is so written in programs only.
     """
+    if isinstance(value, str) and "_" in value:
+        return False
     try:
         float(value)
     except (TypeError, ValueError):

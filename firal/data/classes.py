@@ -2,13 +2,16 @@
 
 Every different label is a class, so a `?` or a slip of the keyboard becomes one without a word.
 Such labels are refused until the caller maps them, says that they mean no label, or confirms them.
-Four kinds are found:
+Six kinds are found:
 
 - **marks** such as `?`, `N/A`, `skip`, and -1 among labels that are counted from 0;
-- **twins by case**: names that differ in case, spaces, hyphens or underscores only, or in how a
-  letter with an accent is stored;
+- **twins by case**: names that differ in case, spaces, hyphens or underscores only, in how a letter
+  with an accent is stored, in a character that cannot be seen, or in a letter of another alphabet
+  that looks the same;
 - **twins by spelling**: two words of five letters or more, one letter apart, one of them rare. A
   difference in a digit or in a word of one or two letters is a numbering, not a slip;
+- **one number twice**: 7 and 07;
+- **several labels in one**: `cat|dog` where cat and dog are classes;
 - **measurements**: ten or more different numbers with fractions.
 
 Classes with a single label are shown, not refused: at the beginning most classes have one.
@@ -33,6 +36,13 @@ MARKS = (
 RARE = 5  # a slip has at most one label in this many of the other name
 MOST = 5  # doubts that a message shows
 FRACTIONS = 10  # so many different ones are measurements
+JOINED = re.compile(r"\s*[|;,/+&]\s*")  # what stands between several labels of one point
+# letters of the Cyrillic and Greek alphabets that look like Latin ones
+LOOKALIKES = str.maketrans(
+    "\u0430\u0435\u043e\u0440\u0441\u0443\u0445\u0456\u0410\u0412\u0415\u041a\u041c\u041d\u041e\u0420\u0421\u0422\u0425"
+    "\u03bf\u03bd\u0391\u0392\u0395\u0397\u0399\u039a\u039c\u039d\u039f\u03a1\u03a4\u03a7",
+    "aeopcyxiABEKMHOPCTX" + "ovABEHIKMNOPTX",
+)
 
 
 def rename(labels: Mapping[int, str], names: Mapping[str, str | None]) -> dict[int, str]:
@@ -97,11 +107,19 @@ def doubts(counts: Mapping[str, int], confirmed: Iterable[str] = ()) -> list[str
             f"{len(fractions)} labels such as {fractions[1]!r} are numbers with fractions, "
             "measurements and no classes"
         )
+    for name in names:
+        parts = set(JOINED.split(name))
+        if name not in confirmed and len(parts) > 1 and parts <= set(names):
+            found.append(f"{name!r} ({counts[name]}) is perhaps several labels in one")
     for a, b in combinations(names, 2):
-        if {a, b} <= confirmed or is_number(a) or is_number(b):
+        if {a, b} <= confirmed:
             continue
         often, rare = sorted((a, b), key=lambda name: -counts[name])
         both = f"{often!r} ({counts[often]}) and {rare!r} ({counts[rare]})"
+        if is_number(a) or is_number(b):
+            if {a, b} <= counted and int(a) == int(b):
+                found.append(f"{both} are the same number")
+            continue
         if _plain(a) == _plain(b):
             found.append(f"{both} {_difference(a, b)}")
         elif rare not in confirmed and RARE * counts[rare] <= counts[often] and _one_slip(a, b):
@@ -160,12 +178,18 @@ def table_of_classes(labels: Mapping[int, str], most: int = 12) -> str:
 
 
 def _plain(name):
-    return re.sub(r"[\s_-]+", "", unicodedata.normalize("NFKC", name)).casefold()
+    return re.sub(r"[\s_-]+", "", _visible(name)).casefold()
+
+
+def _visible(name):
+    """A name as the eye sees it."""
+    letters = unicodedata.normalize("NFKC", name).translate(LOOKALIKES)
+    return "".join(letter for letter in letters if unicodedata.category(letter) != "Cf")
 
 
 def _difference(a, b):
     """How two names differ that are the same in plain letters."""
-    if unicodedata.normalize("NFKC", a) == unicodedata.normalize("NFKC", b):
+    if _visible(a) == _visible(b):
         return "look alike, but are stored as different characters"
     if a.lower() == b.lower():
         return "differ by case only"

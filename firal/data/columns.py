@@ -1,14 +1,12 @@
-"""Columns of a table as features: numbers, and a doubt about those that look like something else.
+"""Columns of a table as features: numbers.
 
-A label or an id among the features is not seen in the result: the picks are only worse. So a
-column whose name or content says that it is one is refused until the caller says what it is.
 All columns that are not numbers are named in one error, with the reason for each.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -16,98 +14,10 @@ import numpy as np
 from firal.data.cells import Cells, TableError, is_number, listed
 from firal.data.encoding import indicators, is_missing, with_medians
 
-# what pandas makes of an index: in a .csv, in a .csv that it read and wrote again, in a .parquet
-INDEX_NAMES = ("", "Unnamed: 0", "__index_level_0__")
-LABEL_NAMES = "target|targets|label|labels|class|classes|y|y_true|ground_truth|outcome"
-ID_NAMES = r"id|ids|uid|uuid|guid|index|idx|row|rows|rank|row_?number|key"
-LABEL = re.compile(rf"(?:{LABEL_NAMES})", re.IGNORECASE)
-ID = re.compile(rf"(?:(?i:{ID_NAMES})|.*[a-z](?:ID|Id)|(?i:.*[_ .-]id|id[_ .-].*))")
-SHORTEST_COUNT = 5  # fewer rows than this may be 1, 2, 3 by chance
+# a number with a currency, a unit of percent, spaces, or marks of a program or a typesetter
+DRESSED = re.compile(r"(?=.*\d)[\s\d.,'_%$\u20ac\u00a3\u00a5\u2212+eEdD-]+")
 YES_NO = {"true": 1.0, "false": 0.0}
 MOST = 5  # columns that an error shows
-
-
-def doubtful(names: Sequence[str], columns: Sequence, confirmed: Iterable[str] = ()) -> list[str]:
-    """Find columns that are hardly features: labels and ids.
-
-    Parameters
-    ----------
-    names : sequence of str
-        Names of the columns.
-    columns : sequence
-        Their n cells each: numbers or texts.
-    confirmed : iterable of str
-        Columns that the caller says are features.
-
-    Returns
-    -------
-    list of str
-        For each such column what it is and why, as "'target', which is named like a label".
-
-    Examples
-    --------
-    >>> doubtful(["size", "target", "case"], [[3, 1, 4, 1, 5], [0, 1, 0, 1, 1], [7, 8, 9, 10, 11]])
-    ["'target', which is named like a label", "'case', which counts the rows"]
-    """
-    confirmed, found = set(confirmed), []
-    for name, column in zip(names, columns, strict=True):
-        if name in confirmed:
-            continue
-        if name in INDEX_NAMES:
-            found.append(f"{name!r}, which is perhaps the index of a data frame")
-        elif LABEL.fullmatch(name):
-            found.append(f"{name!r}, which is named like a label")
-        elif ID.fullmatch(name):
-            found.append(f"{name!r}, which is named like an id")
-        elif counts_rows(column):
-            found.append(f"{name!r}, which counts the rows")
-    return found
-
-
-def counts_rows(column: Sequence) -> bool:
-    """Tell whether a column is k, k + 1, k + 2, ...: an index and not a measurement.
-
-    Parameters
-    ----------
-    column : sequence
-        Numbers or texts.
-
-    Returns
-    -------
-    bool
-        False if there are fewer than ``SHORTEST_COUNT`` rows.
-    """
-    if len(column) < SHORTEST_COUNT or not all(map(is_number, column[:3])):
-        return False
-    if float(column[1]) - float(column[0]) != 1 or float(column[2]) - float(column[1]) != 1:
-        return False  # nearly always decided here, without reading the column
-    if not isinstance(column, np.ndarray):
-        if not all(map(is_number, column)):
-            return False
-        column = np.array([float(cell) for cell in column])
-    return bool((np.diff(column) == 1).all())
-
-
-def refuse_doubtful(
-    names: Sequence[str], columns: Sequence, path: Path, confirmed: Iterable[str] = ()
-) -> None:
-    """Raise TableError if a column looks like a label or an id.
-
-    Parameters
-    ----------
-    names, columns, confirmed
-        As in :func:`doubtful`.
-    path : Path
-        The file, for the message.
-    """
-    found = doubtful(names, columns, confirmed)
-    if found:
-        raise TableError(
-            f"{path.name} must have features only besides the columns that are named otherwise, "
-            f"got {'; '.join(found[:MOST])}{_more(found)}: use it as the label column or the id "
-            "column, ignore it, or confirm that it is a feature",
-            ("label_column", "id_column", "ignore", "feature"),
-        )
 
 
 def as_features(
@@ -138,7 +48,7 @@ def as_features(
     Returns
     -------
     features : np.ndarray of shape (n, d)
-        True and False become 1 and 0.
+        True and False become 1 and 0. A column of vectors becomes one column per entry.
     names : list of str
         Names of the d features.
 
@@ -158,10 +68,13 @@ def as_features(
         if impute:
             column = [np.nan if is_missing(cell) else cell for cell in column]
         numbers = _numbers(column)
+        # a cell of a .parquet may be a whole vector
+        vectors = numbers is not None and numbers.ndim == 2
+        parts = list(numbers.T) if vectors else [numbers]
         if impute and numbers is not None:
-            numbers = with_medians(numbers, name)
-        made.append(name)
-        columns.append(numbers)
+            parts = [with_medians(part, name) for part in parts]
+        made += [f"{name}[{k}]" for k in range(len(parts))] if vectors else [name]
+        columns += parts
         if numbers is None:
             bad[name] = next(k for k, cell in enumerate(column) if _number(cell) is None)
     if bad:
@@ -175,6 +88,8 @@ def _numbers(column):
         return column.astype(np.float64)
     try:
         if None in column:  # numpy would make it NaN
+            return None
+        if any(isinstance(cell, str) and "_" in cell for cell in column):  # it reads 1_0 as 10
             return None
         return np.asarray(column, dtype=np.float64)
     except (TypeError, ValueError):
@@ -190,6 +105,14 @@ def _number(cell):
 
 def _not_numbers(cells: Cells, bad: Mapping[str, int], guessed, path):
     """The TableError about columns that are not numbers: {name: first bad row}."""
+    first, rows = min(bad.values()), len(cells.columns[0])
+    line = [column[first] for column in cells.columns]
+    next_line = [column[first + 1 if first + 1 < rows else 0] for column in cells.columns]
+    if len(bad) == len(line) > 1 and all(map(is_number, next_line)) and not (guessed and not first):
+        return TableError(
+            f"{path.name} must hold numbers, got none in {cells.place(first)}, "
+            f"{listed(line, 4)}: remove it if it is a header, a unit or a remark"
+        )
     reasons = [_reason(cells, name, row) for name, row in bad.items()]
     one = len(bad) == 1
     what = f"column {next(iter(bad))!r}" if one else f"{len(bad)} columns"
@@ -222,7 +145,11 @@ def _reason(cells, name, row):
         return f"{shown}, a decimal comma: write a point"
     if re.fullmatch(r"-?\d{1,3}(,\d{3})+(\.\d+)?", text):
         return f"{shown}, a comma within a number: write it without"
+    if re.match(r"[\[{]", text):
+        return f"{shown}, perhaps JSON: write one number per cell"
     kinds = {str(other) for other in column}
+    if all(DRESSED.fullmatch(kind) for kind in kinds):
+        return f"{shown}: write it as a plain number, such as -1.5 or 1e3"
     few = f", one of {len(kinds)} different values" if 1 < len(kinds) < len(column) else ""
     return f"{shown}{few}"
 

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 
+from firal.data.kinds import real_kind
 from firal.data.unpacking import refuse_false_headers, refuse_large_archive
 
 MANIFEST = "SHA256SUMS"
@@ -48,7 +49,7 @@ def read_npy(path: str | os.PathLike) -> np.ndarray:
             raise ValueError("it is an archive of several")
     except (ValueError, EOFError) as error:
         raise ValueError(
-            f"{path.name} must be an intact .npy of plain values: {_reason(error)}"
+            f"{path.name} must be an intact .npy of plain values: {_reason(error)}{real_kind(path)}"
         ) from None
     return array
 
@@ -80,7 +81,8 @@ def read_npz(path: Path, required: Sequence[str] = ()) -> dict[str, np.ndarray]:
             arrays = {key: file[key] for key in file.files}
     except (zipfile.BadZipFile, ValueError, EOFError, OSError) as error:
         raise ValueError(
-            f"{path.name} must be an intact .npz of plain arrays: {_reason(error)}"
+            f"{path.name} must be an intact .npz of plain arrays: "
+            f"{_reason(error)}{real_kind(path) if path.is_file() else ''}"
         ) from None
     if any(key not in arrays for key in required):
         raise ValueError(

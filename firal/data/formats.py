@@ -8,11 +8,15 @@ from __future__ import annotations
 
 import csv
 import gzip
+import logging
 import zipfile
 from importlib.util import find_spec
 from pathlib import Path
 
+from firal.data.kinds import real_kind
 from firal.data.unpacking import refuse_large_archive, refuse_large_text
+
+log = logging.getLogger("firal")
 
 
 def text_lines(path: Path) -> tuple[list[list], list[int], str]:
@@ -61,10 +65,10 @@ def text_lines(path: Path) -> tuple[list[list], list[int], str]:
     except UnicodeDecodeError as error:
         raise ValueError(
             f"{path.name} must be text in UTF-8, got other bytes after line {len(lines)}: "
-            f"{error.reason}; save it as UTF-8"
+            f"{error.reason}{real_kind(path) or '; save it as UTF-8'}"
         ) from None
     except (gzip.BadGzipFile, EOFError) as error:
-        raise ValueError(f"{path.name} must be an intact .gz: {error}") from None
+        raise ValueError(f"{path.name} must be an intact .gz: {error}{real_kind(path)}") from None
     if not lines:
         raise ValueError(f"{path.name} is empty")
     return lines, starts, separator
@@ -112,13 +116,18 @@ def sheet_rows(path: Path) -> list[list]:
         refuse_large_archive(path)
         book = openpyxl.load_workbook(path, read_only=True, data_only=True)
         rows = [list(row) for row in book.worksheets[0].iter_rows(values_only=True)]
+        if len(book.worksheets) > 1:
+            log.info(
+                f"{path.name}: only the first sheet is read, {book.worksheets[0].title!r} of "
+                f"{len(book.worksheets)}"
+            )
     except (
         zipfile.BadZipFile,
         KeyError,
         ValueError,
         InvalidFileException,
     ) as error:
-        raise ValueError(f"{path.name} must be an intact .xlsx: {error}") from None
+        raise ValueError(f"{path.name} must be an intact .xlsx: {error}{real_kind(path)}") from None
     if not rows:
         raise ValueError(f"{path.name} is empty")
     return rows
@@ -151,7 +160,9 @@ def parquet_columns(path: Path) -> tuple[list[str], list]:
     try:
         table = parquet.read_table(path)
     except pyarrow.ArrowException as error:
-        raise ValueError(f"{path.name} must be an intact .parquet: {error}") from None
+        raise ValueError(
+            f"{path.name} must be an intact .parquet: {error}{real_kind(path)}"
+        ) from None
     columns = []
     for column in table.columns:
         kind = column.type

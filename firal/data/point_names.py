@@ -157,8 +157,9 @@ def row_numbers(cells: Sequence, n: int, path: Path, place: Callable[[int], str]
     rows = [as_text(cell) for cell in cells]
     for k, row in enumerate(rows):
         if row is None or not row.isdecimal() or int(row) >= n:
+            got = "a blank" if row is None else f"{row!r:.40}"
             raise ValueError(
-                f"row numbers in {path.name} must be in 0..{n - 1}, got {row!r:.40} in {place(k)}"
+                f"row numbers in {path.name} must be in 0..{n - 1}, got {got} in {place(k)}"
             )
     return [int(row) for row in rows]
 

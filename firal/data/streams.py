@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from firal.common.text import as_text
-from firal.data.columns import refuse_doubtful
+from firal.data.suspects import refuse_doubtful
 from firal.data.tables import Table
 from firal.engine.homes import file_home
 

@@ -4,7 +4,7 @@
 features are the array ``features``, or the only array of two dimensions. In the other formats all
 columns are features except those that the caller names: labels, ids, columns to ignore. A column
 that looks like a label or an id is refused until the caller says what it is
-(``firal.data.columns``). ``firal.data.cells`` has the rule for header lines, and
+(``firal.data.suspects``). ``firal.data.cells`` has the rule for header lines, and
 ``firal.data.labels`` reads labels from files of their own. Nothing is ever unpickled.
 """
 
@@ -19,8 +19,6 @@ import numpy as np
 
 from firal.common.text import as_text
 from firal.data.cells import (
-    Cells,
-    TableError,
     existing_table,
     is_number,
     listed,
@@ -28,12 +26,12 @@ from firal.data.cells import (
     refuse_line_breaks,
     suffix,
 )
-from firal.data.columns import INDEX_NAMES, as_features, refuse_doubtful
+from firal.data.columns import as_features
 from firal.data.encoding import with_medians
 from firal.data.files import read_npy, read_npz
-
-SEEN = 50  # rows that are compared with the first
-FEW = 10  # in a shorter table the first line is only in doubt if its steps are equal
+from firal.data.first_line import check_first_line
+from firal.data.sparse_file import dense_matrix
+from firal.data.suspects import INDEX_NAMES, refuse_doubtful, refuse_marks
 
 
 class Table(NamedTuple):
@@ -122,7 +120,7 @@ def read_table(
     cells = read_cells(path, header)
     _refuse_other_separator(cells, path)
     wanted = (*columns, *ignore)
-    _check_first_line(cells, wanted, header, path)
+    check_first_line(cells, wanted, header, path)
     _check_names(cells.names, (*wanted, *confirmed, *one_hot), cells.has_header, path)
     names = [name for name in cells.names if name not in wanted]
     if not names:
@@ -136,6 +134,7 @@ def read_table(
     X = _with_rows(X, path)
     if not cells.has_header:  # after the question whether the first line is a header
         refuse_doubtful(names, list(X.T), path, confirmed)
+    refuse_marks(names, X, path, confirmed)
     return Table(X, found, names, cells.has_header)
 
 
@@ -150,7 +149,8 @@ def _columns_of_array(X, columns, ignore, confirmed, path, impute=False):
     found = {name: [as_text(value) for value in X[:, int(name)].tolist()] for name in columns}
     kept = [k for k, name in enumerate(names) if name not in (*columns, *ignore)]
     if not kept:
-        raise ValueError(f"{path.name} must have columns of numbers besides {', '.join(columns)}")
+        besides = f" besides {', '.join((*columns, *ignore))}" if columns or ignore else ""
+        raise ValueError(f"{path.name} must have columns of numbers{besides}, got shape {X.shape}")
     if X.dtype.kind in "biuf":
         refuse_doubtful([names[k] for k in kept], [X[:, k] for k in kept], path, confirmed)
     features = X if len(kept) == len(names) else X[:, kept]
@@ -197,7 +197,7 @@ def read_labeled_table(
     *names, label = cells.names
     if not names:
         raise ValueError(f"{path.name} must have columns of numbers and the label last, got one")
-    _check_first_line(cells, [label], header, path)
+    check_first_line(cells, [label], header, path)
     index = next((name for name in names if name in INDEX_NAMES), None)
     if index is not None:
         raise ValueError(
@@ -217,59 +217,6 @@ def read_labeled_table(
     return X, y
 
 
-def _check_first_line(cells: Cells, wanted, header, path):
-    """TableError if a first line that counts as a point is, or may be, a header.
-
-    It is one if it holds a name that the caller asks for. It may be one if it counts the columns
-    from 0, as pandas writes it above an array, or if it goes up or down steadily, as wavelengths
-    and times do, and the next lines do not.
-    """
-    if cells.has_header or header is not None:
-        return
-    first = {name: (column[0] or "").strip() for name, column in _pairs(cells)}
-    asked = [name for name in wanted if name not in first and name in first.values()]
-    if asked:
-        raise TableError(
-            f"the first line of {path.name} names the column {asked[0]!r} but also holds numbers, "
-            "so it counts as a point: pass header=True",
-            ("header",),
-        )
-    features = [name for name in first if name not in wanted]
-    counts = len(features) > 1 and all(first[name] == name for name in features)
-    if counts or _only_first_is_steady([_column(cells, name) for name in features]):
-        raise TableError(
-            f"the first line of {path.name}, {listed(first.values(), 4)}, may be a header or a "
-            "point: pass header=True or header=False",
-            ("header",),
-        )
-
-
-def _only_first_is_steady(columns):
-    """Whether the first of several rows goes up or down all along and none of the next does.
-
-    Of three numbers many do by chance. So equal steps, as no next row has them, are enough.
-    """
-    rows = list(zip(*(column[:SEEN] for column in columns), strict=True))
-    if len(columns) < 3 or len(rows) < 3 or not all(map(is_number, rows[0])):
-        return False
-    first = np.diff([float(cell) for cell in rows[0]])
-    if len(rows) < FEW and np.ptp(first) > 1e-9 * np.abs(first).max():
-        return False  # among few rows one that goes up may well be a point
-
-    def steady(row):
-        if not all(map(is_number, row)):
-            return False
-        steps = np.diff([float(cell) for cell in row])
-        return bool((steps > 0).all() or (steps < 0).all())
-
-    def even(row):
-        steps = np.diff([float(cell) for cell in row]) if all(map(is_number, row)) else [0.0]
-        return bool(steps[0] != 0 and np.ptp(steps) <= 1e-9 * abs(steps[0]))
-
-    alone = [rule(rows[0]) and not any(map(rule, rows[1:])) for rule in (steady, even)]
-    return alone[0] or (alone[1] and len(rows) >= FEW)
-
-
 def _refuse_other_separator(cells, path):
     """ValueError if the only column holds several numbers in each cell."""
     if len(cells.names) != 1 or not cells.columns[0]:
@@ -284,10 +231,6 @@ def _refuse_other_separator(cells, path):
             )
 
 
-def _pairs(cells):
-    return zip(cells.names, cells.columns, strict=True)
-
-
 def _column(cells, name):
     return cells.columns[cells.names.index(name)]
 
@@ -300,10 +243,15 @@ def _with_rows(X, path):
 
 def _arrays_of_npz(path: Path, columns):
     arrays = read_npz(path)
+    matrix = dense_matrix(arrays, path)
+    if matrix is not None:
+        arrays = {"features": matrix}
     tables = [key for key in arrays if arrays[key].ndim == 2]
     key = "features" if "features" in arrays else tables[0] if len(tables) == 1 else None
     if key is None:
-        raise ValueError(f"{path.name} must hold an array named features, got {listed(arrays)}")
+        raise ValueError(
+            f"{path.name} must hold an array named features, got {listed(arrays) or 'none'}"
+        )
     found = {}
     for name in columns:
         if name not in arrays:

@@ -15,6 +15,7 @@ from firal.session.evaluation import After, wilson
 
 WIDTH, HEIGHT, EDGE = 640, 400, 44
 MOST_POINTS = 2000  # of the pool that are drawn
+FENCE = 3.0  # quartile ranges beyond the quartiles that the map shows
 COLORS = 8  # classes of the style sheet c0 .. c7
 SHAPES = ("circle", "square", "triangle", "diamond")
 
@@ -164,6 +165,9 @@ def _svg(title, parts):
 
 
 def _scaled(values, size):
+    """Positions in the picture; what is far outside is drawn at its edge."""
+    low, high = np.quantile(values, [0.25, 0.75])
+    values = np.clip(values, low - FENCE * (high - low), high + FENCE * (high - low))
     span = np.ptp(values) or 1.0
     return 12 + (size - 24) * (values - values.min()) / span
 

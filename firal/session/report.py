@@ -147,7 +147,7 @@ def _map(session, features):
     picture = pool_map(plane(features), session.state.training, pending, classes)
     words = (
         "The two directions in which the points differ most. Gray: the pool. Rings: pending. "
-        "Points that look close here may still be far apart."
+        "Points that look close here may still be far apart; those far outside are at the edge."
     )
     return f"<h2>Map of the pool</h2><figure>{picture}</figure>{legend(classes)}<p>{words}</p>"
 

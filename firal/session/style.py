@@ -22,7 +22,7 @@ article { background: var(--card); border-radius: .5rem; padding: .8rem; font-si
   min-width: 0; }
 article p { color: var(--soft); }
 article .shown { color: var(--ink); white-space: pre-wrap; overflow-wrap: anywhere; }
-article img { max-width: 100%; max-height: 14rem; border-radius: .25rem; }
+article img { max-width: 100%; min-height: 5rem; max-height: 14rem; border-radius: .25rem; }
 .p { display: grid; grid-template-columns: minmax(0, 1fr) 5rem 3rem; gap: .4rem;
   align-items: center; }
 .p span { overflow-wrap: anywhere; }

@@ -145,5 +145,9 @@ def test_the_lock_file_has_every_pin_with_hashes():
     entries = re.split(r"\n(?=[\w-]+[\w.-]*==)", lock)[1:]
     locked = {name(e): re.search(r"==([^\s;]+)", e)[1] for e in entries}
     assert all("--hash=sha256:" in entry for entry in entries)
-    for pin in re.findall(r"^[\w.-]+==\S+$", pins, re.M):
-        assert locked[name(pin)] == pin.split("==")[1], f"{pin}: make lock"
+    pinned = dict(re.findall(r"^([\w.-]+)==(\S+)", pins, re.M))
+    pinned = {name(pin): version for pin, version in pinned.items()}
+    for pin, version in pinned.items():
+        assert locked[pin] == version, f"{pin}: make lock"
+    other = {name(e) for e in entries if "implementation_name" in e.splitlines()[0]}  # PyPy
+    assert locked.keys() - other == pinned.keys(), "requirements.txt must name all that is locked"

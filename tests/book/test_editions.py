@@ -49,6 +49,7 @@ def test_students_get_no_solution_anywhere(students):
     texts = {p: p.read_text("utf8") for p in students.rglob("*") if p.suffix in (".md", ".ipynb")}
     for path, text in texts.items():
         assert "{solution}" not in text and "<summary>Solution" not in text, path.name
+        assert not re.search(r"(?i)solutions[*]* stand|exercises and solutions", text), path.name
     assert sum(text.count("{exercise}") for text in texts.values()) > 40
     assert not list(students.rglob("*exam_answers*"))
     assert len(list((students / "_build/html/assignments").glob("*.ipynb"))) == 8

@@ -11,6 +11,7 @@ import re
 import subprocess
 import sys
 
+import yaml
 from conftest import ROOT
 
 WORDS = ROOT / "tests" / "book" / "spelling_words.txt"
@@ -54,6 +55,16 @@ def test_spelling(tmp_path):
     british = {name: BRITISH.findall(text) for name, text in texts.items()}
     assert {name: words for name, words in british.items() if words} == {}
     assert _reported(tmp_path, texts) == []
+
+
+def test_a_commit_checks_the_same_files():
+    """Not book/search.yml: its synonyms are British on purpose."""
+    config = yaml.safe_load((ROOT / ".pre-commit-config.yaml").read_text(encoding="utf8"))
+    (hook,) = (h for h in config["repos"][0]["hooks"] if h["id"] == "codespell")
+    names = {path.relative_to(ROOT).as_posix() for path in PAGES}
+    assert all(re.search(hook["files"], name) for name in names)
+    others = {path.relative_to(ROOT).as_posix() for path in ROOT.glob("book/*")} - names
+    assert not any(re.search(hook["files"], name) for name in others)
 
 
 def test_the_check_sees_a_slip_and_british_forms(tmp_path):

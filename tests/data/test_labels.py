@@ -105,7 +105,7 @@ def test_labels_as_an_array(tmp_path):
         ),
         ("row,index,label\n0,0,cat\n", "must have one column of rows, got row, index, label"),
         ('name,label\n"u\n",cat\n', "'name' of y.csv goes over several lines, from line 2 on"),
-        ("row,label\n,cat\n", "must be in 0..2, got None"),
+        ("row,label\n,cat\n", "must be in 0..2, got a blank"),
         ("row,label\n1,cat\n1,dog\n", "row 1 has two labels, 'cat' and 'dog'"),
         ("point,class\n1,cat\n", r"must have the columns name \(or row\) and label.*point, class"),
         (

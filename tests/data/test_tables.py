@@ -384,8 +384,39 @@ def test_categories_and_gaps_become_features_on_request(tmp_path):
         read_table(file, one_hot=["hue"])
     np.save(tmp_path / "x.npy", [[1.0, np.nan], [2.0, 5.0], [4.0, 7.0]])
     assert read_table(tmp_path / "x.npy", impute=True).features.tolist() == [[1, 6], [2, 5], [4, 7]]
-    many = "".join(f"{k * k},word {k}\n" for k in range(101))
+    many = "".join(f"{k * k % 97},word {k}\n" for k in range(101))
     with pytest.raises(ValueError, match="must have 1..100 categories .* got 101"):
         read_table(write(tmp_path / "y.csv", "a,b\n" + many), one_hot=["b"])
     with pytest.raises(ValueError, match="'b' must hold a number somewhere, got none"):
         read_table(write(tmp_path / "z.csv", "a,b\n1,\n2,NA\n"), impute=True)
+
+
+def test_a_column_of_vectors_is_a_column_per_entry(tmp_path):
+    """As embeddings stand in a .parquet."""
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    vectors = [[3.0, 1.0], [4.0, 1.5], [-5.0, 9.0]]
+    pq.write_table(pa.table({"name": list("uvw"), "emb": vectors}), tmp_path / "x.parquet")
+    table = read_table(tmp_path / "x.parquet", columns=["name"])
+    assert table.features.tolist() == vectors and table.names == ["emb[0]", "emb[1]"]
+    vectors[1] = [4.0]
+    pq.write_table(pa.table({"name": list("uvw"), "emb": vectors}), tmp_path / "x.parquet")
+    with pytest.raises(TableError, match="column 'emb' of x.parquet must hold numbers"):
+        read_table(tmp_path / "x.parquet", columns=["name"])
+    vectors[1] = [4.0, None]
+    pq.write_table(pa.table({"name": list("uvw"), "emb": vectors}), tmp_path / "x.parquet")
+    table = read_table(tmp_path / "x.parquet", columns=["name"], impute=True)
+    assert table.features.tolist() == [[3.0, 1.0], [4.0, 5.0], [-5.0, 9.0]]
+
+
+def test_a_workbook_of_several_sheets_says_which_is_read(tmp_path, caplog):
+    book = pytest.importorskip("openpyxl").Workbook()
+    for line in (["a", "b"], [1, 2], [3, 5]):
+        book.active.append(line)
+    book.save(tmp_path / "x.xlsx")
+    with caplog.at_level("INFO", "firal"):
+        read_table(tmp_path / "x.xlsx")
+        assert caplog.text == ""
+        book.create_sheet("remarks").append(["none"])
+        book.save(tmp_path / "x.xlsx")
+        assert read_table(tmp_path / "x.xlsx").features.tolist() == [[1, 2], [3, 5]]
+    assert "only the first sheet is read, 'Sheet' of 2" in caplog.text

@@ -127,3 +127,16 @@ def test_the_map():
     assert picture.count("<polygon") == 12 and "class 19" in picture  # shapes beyond eight classes
     assert legend(classes).count("<li>") == 20
     assert text('<"') == "&lt;&quot;"
+
+
+def test_one_point_far_away_does_not_squeeze_the_map():
+    places = np.random.default_rng(0).normal(size=(300, 2))
+    places[7] = [1000.0, -1000.0]
+
+    def middle_half(places):
+        x = re.findall(r'cx="([\d.]+)" cy="[\d.]+" r="1.6"', pool_map(places, {}, [], []))
+        low, high = np.quantile(np.array(x, dtype=float), [0.25, 0.75])
+        return high - low
+
+    assert middle_half(places) > 80  # of 640
+    assert middle_half(places[8:]) > 80  # and all of them are inside without it

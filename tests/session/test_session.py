@@ -15,8 +15,9 @@ from sklearn.datasets import load_wine
 
 import firal
 from firal.data.cells import TableError
+from firal.session.folder import JOURNAL
 from firal.session.journal import Journal
-from firal.session.session import JOURNAL, Session
+from firal.session.session import Session
 from firal.session.state import replay
 
 X, Y = load_wine(return_X_y=True)
