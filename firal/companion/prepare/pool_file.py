@@ -20,7 +20,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import shutil
 import sys
 from pathlib import Path
 from typing import NamedTuple
@@ -109,9 +108,9 @@ def make_pool_file(
     key = "features" if recipe.components else key
     present, work = _present(path), folder / f"{name}.work"
     if key in present:
-        if _kind_begun(work) == kind:  # interrupted when the file was complete
+        if _is_done(work, kind):  # interrupted when the file was complete
             _list(path, sha256(path))
-            shutil.rmtree(work)
+            _remove(work)
         _say(progress, f"{path} exists and has {kind} features: nothing to do")
         return path
     work.mkdir(parents=True, exist_ok=True)
@@ -155,7 +154,7 @@ def make_pool_file(
     arrays["source"] = np.array(known + [line for line in lines if line not in known])
     arrays[key] = made
     checksum = _publish(path, arrays)
-    shutil.rmtree(work)
+    _remove(work)
     _say(progress, f"{path}\nSHA-256 {checksum}\n" + "\n".join(arrays["source"].tolist()))
     return path
 
@@ -240,10 +239,19 @@ def _check_settings(work, settings):
     _write_lines(record, [text])
 
 
-def _kind_begun(work):
-    """The kind of features that the unfinished work is about; None without any."""
+def _is_done(work, kind):
+    """Whether there is unfinished work, and it is about this kind of features."""
     record = work / "settings.json"
-    return json.loads(record.read_text(encoding="utf8"))["kind"] if record.is_file() else None
+    if record.is_file():
+        return json.loads(record.read_text(encoding="utf8"))["kind"] == kind
+    return work.is_dir() and not any(work.iterdir())
+
+
+def _remove(work):
+    """Remove finished work, its settings last: they say whose it is."""
+    for path in sorted(work.iterdir(), key=lambda path: path.name == "settings.json"):
+        path.unlink()
+    work.rmdir()
 
 
 def _features(recipe, source, spec, kind, data, work, report):
