@@ -226,8 +226,9 @@ def test_every_function_estimates_its_own_task(monkeypatch):
     rng = np.random.default_rng(0)
     pool, theta, z = rng.normal(size=(20, 2)), rng.normal(size=(2, 2)), np.full(20, 0.2)
     firal.relax(pool, None, theta, 4)
-    firal.sparsify(pool, None, theta, z, 4, 10.0)
+    found = firal.sparsify(pool, None, theta, z, 4, 10.0)
     firal.select(pool, None, theta, 4)
     firal.bait(pool, None, theta, 4)
     sizes = (20, 2, 3, 4)
     assert seen == [(task, *sizes) for task in ("relax", "sparsify", "select", "bait")]
+    assert found.why and found.why == choose_("auto", "sparsify", *sizes).why
