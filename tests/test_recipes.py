@@ -14,7 +14,9 @@ import firal
 from firal import cli
 
 RECIPES = dict(
-    re.findall(r"```text\n# recipe: (.+?)\n(.*?)```", (ROOT / "book/use.md").read_text(), re.S)
+    re.findall(
+        r"```text\n# recipe: (.+?)\n(.*?)```", (ROOT / "book/use_choices.md").read_text(), re.S
+    )
 )
 
 
