@@ -100,7 +100,7 @@ packages: install  ## wheel and source archive, into _build/packages
 	@$(TOOLS)/downloads.py --packages _build/packages
 
 links: install  ## follow every link of the book that leads elsewhere (needs the network)
-	@$(VENV)/bin/jupyter-book build . --builder linkcheck
+	@$(VENV)/bin/jupyter-book build . --builder custom --custom-builder linkcheck
 
 lock: install  ## write book/requirements.lock: requirements.txt with the hashes of all archives
 	@$(PIP) uv && $(VENV)/bin/uv pip compile --quiet --universal --generate-hashes \

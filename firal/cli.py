@@ -71,12 +71,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     firal ...
     0
     """
+    command = None  # as long as the arguments are not understood
     try:
         options = parser().parse_args(argv)
+        command = options.command
         with ends_at_once(), _messages_as_lines(options.quiet):
             shown = not options.quiet and options.progress
             with Ticker(sys.stderr, shown) as ticker:
-                COMMANDS[options.command](options, ticker)
+                COMMANDS[command](options, ticker)
         return 0
     except SystemExit as stop:  # --help, --version and what argparse refuses
         return stop.code
@@ -88,7 +90,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except np.linalg.LinAlgError as error:  # is a ValueError, but not the user's
         return _fail(f"a linear system could not be solved: {error}", 1)
     except (ValueError, OSError) as error:
-        return _fail(_with_options(error, options.command), 2)
+        return _fail(_with_options(error, command), 2)
     except MemoryError:
         return _fail("not enough memory: use fewer features (--pca 20) or fewer points", 1)
     except Exception as error:

@@ -68,3 +68,10 @@ def test_binder_finds_what_it_installs():
         assert (folder / line.strip()).is_file()
     post = folder / "postBuild"
     assert post.stat().st_mode & 0o111 and post.read_text().startswith("#!")
+
+
+def test_the_report_about_links_is_where_they_are_followed():
+    """Jupyter Book's own builder of that name writes among the pages; a custom one does not."""
+    assert "jupyter-book build . --builder custom --custom-builder linkcheck\n" in MAKEFILE
+    (report,) = (s for s in WORKFLOWS["weekly"]["jobs"]["links"]["steps"] if "env" in s)
+    assert report["env"]["REPORT"] == "_build/linkcheck/output.txt"
