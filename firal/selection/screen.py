@@ -7,16 +7,17 @@ errors, and adds what the elimination itself may lose: no score is above the res
 n roundings have a relative error of at most g(n) = 1.01 n u.
 
 1. *Forms.* Rounded x and W, products x_a x_b and a sum of d(d+1)/2 terms in any order miss Q by E
-   with |E_kl| <= g |x|^T |W_kl| |x| <= g beta_kl sum_a w_a x_a^2, for any w > 0, where beta_kl^2 is
-   the largest row sum times the largest column sum of |W_kl,ab| / sqrt(w_a w_b). A symmetric E is
-   at most diag(sum_l |E_kl| v_l / v_k) for any v > 0. With v = sqrt(h) classes count as they are
-   probable.
-2. *Factors.* The elimination finds L with L L^T = A + E and |E_jl| <= g sqrt(A_jj A_ll): E is at
-   most k g diag(A).
-3. *Derivatives.* It finds B with L B^T + B L^T = Q2 + E and |E_jl| <= g (|L_j| |B_l| + |B_j| |L_l|)
-   for the rows of L and B. If steps 1 and 2 changed A by at most t diag(1/h), this, the border
-   and the last sums change the score by at most 5 g tau S (k tau + 2) / (1 - 2 t), where
-   tau^2 = k + sum_j h_j Q1_jj, and S adds up the pivots' parts.
+   with ``|E_kl| <= g |x|^T |W_kl| |x| <= g beta_kl sum_a w_a x_a^2``, for any w > 0, where
+   beta_kl^2 is the largest row sum times the largest column sum of ``|W_kl,ab| / sqrt(w_a w_b)``. A
+   symmetric E is at most ``diag(sum_l |E_kl| v_l / v_k)`` for any v > 0. With v = sqrt(h) classes
+   count as they are probable.
+2. *Factors.* The elimination finds L with L L^T = A + E and ``|E_jl| <= g sqrt(A_jj A_ll)``: E is
+   at most k g diag(A).
+3. *Derivatives.* It finds B with L B^T + B L^T = Q2 + E and
+   ``|E_jl| <= g (|L_j| |B_l| + |B_j| |L_l|)`` for the rows of L and B. If steps 1 and 2 changed A
+   by at most t diag(1/h), this, the border and the last sums change the score by at most
+   5 g tau S (k tau + 2) / (1 - 2 t), where tau^2 = k + sum_j h_j Q1_jj, and S adds up the pivots'
+   parts.
 
 The chapter *What it costs* proves each step. Where a requirement fails, the bound is inf.
 """
