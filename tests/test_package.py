@@ -71,8 +71,8 @@ def test_the_two_commands_are_on_the_first_screen_of_the_readme():
 
 
 def test_the_picture_of_the_readme_is_that_of_the_notebook():
-    png, _ = readme_picture.glued_figure(readme_picture.NOTEBOOK, readme_picture.FIGURE)
-    assert readme_picture.TARGET.read_bytes() == png
+    pictures, _ = readme_picture.glued_figure(readme_picture.NOTEBOOK, readme_picture.FIGURE)
+    assert readme_picture.TARGET.read_bytes() == pictures["png"]
     name = readme_picture.TARGET.relative_to(ROOT).as_posix()
     assert f"]({name})" in (ROOT / "README.md").read_text(encoding="utf8")
 
