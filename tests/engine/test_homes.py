@@ -133,7 +133,9 @@ print(max(seen) - before, len(seen), max(peaks) - before, len(peaks))
 
 
 SLOW_PASS = """
+import signal
 import time
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a job in the background ignores it
 import numpy as np
 from firal.engine import passes
 from firal.engine.homes import as_home
