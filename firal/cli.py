@@ -21,6 +21,7 @@ import numpy as np
 from firal import cli_select, cli_session
 from firal.cli_options import parser
 from firal.cli_progress import Ticker, ends_at_once
+from firal.common.start_up import interrupts_are_exceptions
 from firal.selection.ties import AllPointsTie
 
 # The library's errors begin with the name of an argument; these have an option of the same name.
@@ -73,6 +74,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     """
     command = None  # as long as the arguments are not understood
     try:
+        interrupts_are_exceptions()  # while the module was imported they ended the process
         options = parser().parse_args(argv)
         command = options.command
         with ends_at_once(), _messages_as_lines(options.quiet):

@@ -16,8 +16,8 @@ from firal.cli_arguments import (
     output,
     repeated,
 )
-from firal.data.cells import SUFFIXES
 from firal.data.output import WRITTEN
+from firal.data.table_files import SUFFIXES
 
 FOLDER = Path("firal-session")
 

@@ -7,36 +7,21 @@ from __future__ import annotations
 
 import argparse
 import json
-import logging
-from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 
 import firal
+from firal.cli_announce import announce
 from firal.cli_output import check_output, write
 from firal.cli_progress import Ticker
-from firal.data.classes import refuse_doubts, table_of_classes
-from firal.data.columns import listed_features
+from firal.data.classes import refuse_doubts
 from firal.data.labels import read_rows
 from firal.data.output import check_suffix, table_bytes
-from firal.data.points import Points, read_points, telling
+from firal.data.points import Points, read_points
 from firal.data.probabilities import read_probabilities
 from firal.data.streams import dask_client
-from firal.engine.passes import Home
-from firal.estimate import (
-    SLOW,
-    estimate,
-    fewer_features,
-    machine_rate,
-    size_text,
-    time_text,
-    total_memory,
-    why_impossible,
-)
-
-log = logging.getLogger("firal")
 
 
 def run(options: argparse.Namespace, ticker: Ticker) -> None:
@@ -159,87 +144,6 @@ def model_options(options: argparse.Namespace) -> dict[str, Any]:
     """
     names = ("strategy", "ridge", "standardize", "robust", "pca", "intercept", "eta")
     return {name: getattr(options, name) for name in names}
-
-
-def announce(
-    points: Points,
-    options: argparse.Namespace,
-    pending: list[int],
-    excluded: list[int],
-    P: np.ndarray | None = None,
-) -> None:
-    """Say what will happen and what it takes; refuse what is impossible.
-
-    Parameters
-    ----------
-    points : Points
-        The pool.
-    options : argparse.Namespace
-        Of the command.
-    pending, excluded : list of int
-        Rows that are not to be picked.
-    P : np.ndarray of shape (n, c), optional
-        Class probabilities in place of a model.
-
-    Raises
-    ------
-    ValueError
-        If the machine has too little memory; the message says what helps.
-    """
-    X = points.features
-    if len(X.shape) != 2:
-        return  # the module refuses it
-    n, d = X.shape
-    classes = Counter(points.labels.values())
-    out = {*points.labels, *pending, *excluded}
-    if points.has_header:
-        log.info(f"features: {listed_features(points.names)}")
-    for name in telling(points):
-        log.warning(f"warning: the feature {name!r} has one value per class: is it the label?")
-    parts = [f"{n} points, {d} features; {len(points.labels)} labeled in {len(classes)} classes"]
-    if classes:
-        parts[0] += f" ({table_of_classes(points.labels)})"
-    parts[0] += f", {n - len(out)} to choose from"
-    if pending:
-        parts.append(f"{len(pending)} pending")
-    if excluded:
-        parts.append(f"{len(set(excluded))} left out")
-    n_classes = len(classes)
-    if P is not None:
-        n_classes = max(n_classes, P.shape[1])
-        parts.append(f"no fit: probabilities of {P.shape[1]} classes from {options.probabilities}")
-
-    if isinstance(X, Home):  # memory is bounded, and the time is that of a few readings
-        log.info("; ".join([*parts, f"read block by block from {X.kind}"]))
-        return
-
-    def plan_for(pca):
-        features = (d if pca is None else pca) + options.intercept
-        m = max(n - len(out), 1)
-        return estimate(
-            m, features, n_classes, len(points.labels), options.budget, options.strategy
-        )
-
-    plan, rate, memory = plan_for(options.pca), machine_rate(), total_memory()
-    quicker = fewer_features(plan_for, d if options.pca is None else options.pca, rate, memory)
-    remedy = "use fewer features (--pca) or fewer points"
-    if quicker:
-        k, better = quicker
-        remedy = f"--pca {k} takes {time_text(better.seconds(rate))}, {size_text(better.memory)}"
-    reason = why_impossible(plan, memory)
-    if reason:
-        raise ValueError(f"{options.strategy} is not possible here: {reason}; {remedy}")
-    how = {
-        "full": f", full matrices of order {plan.order}",
-        "block-diagonal": f", {n_classes} blocks of order {plan.order}",
-        "wide": f", {plan.order} columns without a matrix",
-        "none": "",
-    }[plan.structure]
-    seconds = plan.seconds(rate)
-    parts.append(f"{options.strategy}{how}: {time_text(seconds)}, {size_text(plan.memory)}")
-    log.info("; ".join(parts))
-    if seconds > SLOW and quicker:
-        log.info(f"this is long: {remedy}")
 
 
 def rendered(options: argparse.Namespace, batch: firal.Batch, points: Points) -> bytes:

@@ -10,11 +10,12 @@ import json
 import logging
 import sys
 
+from firal.cli_announce import announce
 from firal.cli_labeling import label_in_terminal
 from firal.cli_output import check_output
 from firal.cli_progress import Ticker
 from firal.cli_rounds import labels_table, write_batch
-from firal.cli_select import announce, model_options, probabilities, reading
+from firal.cli_select import model_options, probabilities, reading
 from firal.data.classes import rename, table_of_classes
 from firal.data.columns import listed_features
 from firal.data.labels import merge, read_answers
@@ -131,9 +132,16 @@ def label(options: argparse.Namespace, ticker: Ticker) -> None:
     changed = [row for row in new if row in session.labels]
     for row in changed:
         log.info(f"row {row} changes from {session.labels[row]!r} to {new[row]!r}")
+    if not found:
+        raise ValueError(
+            f"{', '.join(path.name for path in options.files)} must hold a label, got blanks only: "
+            "fill in the column label"
+        )
     if new:
         session.decide(new)
-    log.info(f"{len(new) - len(changed)} new labels, {len(session.pending)} points still wait")
+    count = len(new) - len(changed)
+    plural = "label" if count == 1 else "labels"
+    log.info(f"{count} new {plural}, {len(session.pending)} points still wait")
     log.info(f"classes: {table_of_classes(session.labels)}")
 
 
@@ -200,6 +208,9 @@ def report_page(options: argparse.Namespace, ticker: Ticker) -> None:
     ticker("reading the session")
     session = Session(options.session)
     path = options.output or session.folder / "report.html"
+    if path.suffix.lower() not in (".html", ".htm") or path.is_dir():
+        kind = "a folder, " if path.is_dir() else ""
+        raise ValueError(f"--output must be a file that ends in .html, got {kind}{path}")
     ticker("making the page")
     replace_file(path, report(session).encode())
     log.info(f"{path} written: open it in a browser")

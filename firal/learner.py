@@ -16,6 +16,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
+from firal.common.rounds import optional_rows
 from firal.engine.scaling import feature_map
 from firal.model.fitting import fit
 from firal.model.logistic import softmax
@@ -171,11 +172,12 @@ class ActiveLearner(ClassifierMixin, BaseEstimator):
         pool = validate_data(self, pool, dtype=np.float64, reset=fresh)
         known = np.empty((0, pool.shape[1])) if fresh else self.X_
         table = np.vstack([known, pool])
-        labels = {} if fresh else dict(enumerate(self.y_.tolist()))
+        # as codes: to next_batch a class that is called "nan" or "" would be no label
+        classes, codes = ((), []) if fresh else np.unique(self.y_, return_inverse=True)
         n0 = len(known)
-        self.batch_: Batch = next_batch(
+        batch = next_batch(
             table,
-            labels,
+            dict(enumerate(codes)),
             budget,
             strategy=self.strategy,
             ridge=self.ridge,
@@ -183,9 +185,10 @@ class ActiveLearner(ClassifierMixin, BaseEstimator):
             robust=self.robust,
             pca=self.pca,
             intercept=self.intercept,
-            pending=None if pending is None else np.asarray(pending) + n0,
+            pending=optional_rows(pending, len(pool), "pending") + n0,
             rng=self.random_state,
         )
+        self.batch_: Batch = batch._replace(classes=tuple(classes))
         self.map_ = self._map(table)
         if not fresh:
             self._refit()

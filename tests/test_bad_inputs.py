@@ -83,7 +83,7 @@ CASES = {
     ),
     "utf-16": ("save it as UTF-8", lambda: select_text(GOOD.encode("utf-16"))),
     "nul bytes": (
-        "column 'a' of x.csv must hold numbers",
+        "got a NUL byte in line 4",
         lambda: select_text(GOOD[:40] + "\0\0" + GOOD[40:]),
     ),
     "gz that is none": ("must be an intact .gz", lambda: select_text(GOOD, name="x.csv.gz")),

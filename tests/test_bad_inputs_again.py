@@ -90,7 +90,9 @@ CASES |= {
     ),
     "sparse too large": (
         "reduce it first",
-        lambda: npz(format=b"csr", shape=(10**6, 10**6), data=[], indices=[], indptr=[0]),
+        lambda: npz(
+            format=b"csr", shape=(10**6, 10**6), data=[], indices=np.zeros(0, int), indptr=[0]
+        ),
     ),
     "two numbers one class": ("are the same number", lambda: labels("1", "01", "2")),
     "unseen character": ("look alike", lambda: labels("cat", "cat\u200b", "dog")),

@@ -18,7 +18,7 @@ from sklearn.datasets import load_wine
 from sklearn.preprocessing import StandardScaler
 
 import firal
-from firal import cli, cli_output, cli_progress, cli_select, estimate, picking
+from firal import cli, cli_announce, cli_output, cli_progress, cli_select, estimate, picking
 from firal.data import output
 from firal.selection import penalized
 
@@ -493,18 +493,18 @@ def test_it_is_said_before_what_will_happen(folder, capsys):
 
 
 def test_what_is_impossible_is_refused_at_once_with_what_helps(folder, capsys, monkeypatch):
-    monkeypatch.setattr(cli_select, "total_memory", lambda: 60_000)
+    monkeypatch.setattr(cli_announce, "total_memory", lambda: 60_000)
     monkeypatch.setattr(firal, "next_batch", lambda *_, **__: pytest.fail("too late"))
     options = ("features.npy", "--labeled", "labels.csv", "--budget", 2)
     code, rows, err = run(capsys, *options)
     assert (code, rows) == (2, []) and "firal-ridge is not possible here: it needs 1 MB of" in err
     assert re.search(r"--pca \d takes about 1 s", err)
-    monkeypatch.setattr(cli_select, "total_memory", lambda: 10)
+    monkeypatch.setattr(cli_announce, "total_memory", lambda: 10)
     assert "use fewer features (--pca) or fewer points" in run(capsys, *options)[2]
 
 
 def test_what_is_long_is_said_with_what_is_quicker(folder, capsys, monkeypatch):
-    monkeypatch.setattr(cli_select, "machine_rate", lambda: 3e4)
+    monkeypatch.setattr(cli_announce, "machine_rate", lambda: 3e4)
     monkeypatch.setattr(estimate, "SLOW", 1000.0)
     err = run(capsys, "features.npy", "--labeled", "labels.csv", "--budget", 2)[2]
     assert re.search(r"this is long: --pca \d+ takes about \d+ min", err)

@@ -78,6 +78,24 @@ def test_frames_and_what_is_refused():
         learner.teach(X[:, :3], NAMES)
 
 
+@pytest.mark.parametrize("names", [("nan", "red", "white"), ("", "a", "b"), ("1", "1.0", "01")])
+def test_any_text_may_name_a_class(names):
+    """next_batch would take these for no label, or for one class: the picks are as for a, b, c."""
+    learner = firal.ActiveLearner().fit(X[::10], np.array(names)[Y[::10]])
+    rows = learner.query(X[5:], 6)
+    assert learner.batch_.classes == tuple(sorted(names)) == tuple(learner.classes_)
+    order = np.argsort(np.argsort(names))
+    plain = firal.ActiveLearner().fit(X[::10], np.array(["a", "b", "c"])[order][Y[::10]])
+    assert rows.tolist() == plain.query(X[5:], 6).tolist() and rows.min() >= 0
+
+
+def test_pending_are_rows_of_the_pool():
+    learner = firal.ActiveLearner().fit(X[::10], NAMES[::10])
+    for wrong in ([-1], [178], np.arange(178) < 3, [0.5]):
+        with pytest.raises(ValueError, match="pending must be distinct rows in 0..177"):
+            learner.query(X, 3, pending=wrong)
+
+
 def test_one_class_is_no_error():
     learner = firal.ActiveLearner().fit(X[:5], ["red"] * 5)
     assert learner.predict(X[:3]).tolist() == ["red"] * 3

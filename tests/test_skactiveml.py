@@ -35,7 +35,8 @@ skactiveml = pytest.importorskip("skactiveml", reason="scikit-activeml is not in
 
 from skactiveml.classifier import ParzenWindowClassifier, SklearnClassifier  # noqa: E402
 
-from firal.skactiveml import BAIT, FIRAL, PaperFIRAL, largest_at_pick  # noqa: E402
+from firal.skactiveml import BAIT, FIRAL, PaperFIRAL  # noqa: E402
+from firal.skactiveml_utilities import largest_at_pick  # noqa: E402
 
 ALL = pytest.mark.parametrize("strategy", [FIRAL, PaperFIRAL, BAIT])
 PAPER = pytest.mark.parametrize("strategy", [PaperFIRAL, BAIT])

@@ -16,17 +16,13 @@ nobody reads, and never if these lines look like rows of the table. Every compla
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from firal.common import checks
 from firal.data.formats import parquet_columns, sheet_rows, text_lines
-
-TEXT = (".csv", ".tsv", ".txt")
-SUFFIXES = (".npy", ".npz", *TEXT, ".parquet", ".xlsx")
-ARRAYS = (".npy", ".npz")
+from firal.data.table_files import suffix
 
 
 class TableError(ValueError):
@@ -89,58 +85,6 @@ class Cells(NamedTuple):
         return f"row {row}" if self.lines is None else f"line {self.lines[row]}"
 
 
-def suffix(path: str | os.PathLike) -> str:
-    """Return the suffix that tells the format of a file.
-
-    Parameters
-    ----------
-    path : str or path
-        Its name.
-
-    Returns
-    -------
-    str
-        In lower case; of a compressed text, such as .csv.gz, the one before .gz.
-
-    Examples
-    --------
-    >>> suffix("a.CSV"), suffix("a.csv.gz"), suffix("a.npy.gz")
-    ('.csv', '.csv', '.gz')
-    """
-    path = Path(path)
-    last = path.suffix.lower()
-    inner = Path(path.stem).suffix.lower()
-    return inner if last == ".gz" and inner in TEXT else last
-
-
-def existing_table(path: str | os.PathLike) -> Path:
-    """Check that a path is a file in one of the formats of ``SUFFIXES``.
-
-    Parameters
-    ----------
-    path : str or path
-        Where the table should be.
-
-    Returns
-    -------
-    Path
-        The same path.
-
-    Raises
-    ------
-    ValueError
-        If it is absent, a folder, or has another suffix.
-    """
-    path = Path(path)
-    if path.is_dir():
-        raise ValueError(f"a table must end in {', '.join(SUFFIXES)}, got the folder {path}")
-    if suffix(path) not in SUFFIXES:
-        raise ValueError(f"a table must end in {', '.join(SUFFIXES)}, got {path.name}")
-    if not path.is_file():
-        raise ValueError(f"no file {path}")
-    return path
-
-
 def read_cells(path: Path, header: bool | None = None) -> Cells:
     """Read the cells of a text, .parquet or .xlsx file without interpreting them.
 
@@ -200,7 +144,7 @@ def read_cells(path: Path, header: bool | None = None) -> Cells:
         if names.count("") > 1:
             raise ValueError(
                 f"{path.name} must have a name for every column, got {names.count('')} blanks in "
-                "its first line: name them"
+                "its first line: name them, or remove a title above the names"
             )
         twice = next(name for name in names if names.count(name) > 1)
         raise ValueError(

@@ -2,17 +2,21 @@
 
 Every different label is a class, so a `?` or a slip of the keyboard becomes one without a word.
 Such labels are refused until the caller maps them, says that they mean no label, or confirms them.
-Six kinds are found:
+Eight kinds are found:
 
 - **marks** such as `?`, `N/A`, `skip`, and -1 among labels that are counted from 0;
-- **twins by case**: names that differ in case, spaces, hyphens or underscores only, in how a letter
-  with an accent is stored, in a character that cannot be seen, or in a letter of another alphabet
-  that looks the same;
-- **twins by spelling**: two words of five letters or more, one letter apart, one of them rare. A
-  difference in a digit or in a word of one or two letters is a numbering, not a slip;
+- **twins by case**: names that differ in case, spaces, hyphens, underscores or marks around them
+  (`red.`, `'red'`) only, in how a letter with an accent is stored, in a character that cannot be
+  seen, or in a letter of another alphabet that looks the same;
+- **twins by spelling**: two words of five letters or more, one letter apart, one of them rare, or
+  with a single label while the other has more. A difference in a digit or in a word of one or two
+  letters is a numbering, not a slip;
+- **yes twice**: yes and y, true and 1, no and false;
 - **one number twice**: 7 and 07;
 - **several labels in one**: `cat|dog` where cat and dog are classes;
-- **measurements**: ten or more different numbers with fractions.
+- **measurements**: ten or more different numbers with fractions, or numbers only, of which three or
+  more with fractions occur once each;
+- **texts**: ten or more labels, each of which occurs once and has three words or more.
 
 Classes with a single label are shown, not refused: at the beginning most classes have one.
 """
@@ -35,7 +39,10 @@ MARKS = (
 )
 RARE = 5  # a slip has at most one label in this many of the other name
 MOST = 5  # doubts that a message shows
+AROUND = "'\"`.,;: "  # marks around a name that do not belong to it
 FRACTIONS = 10  # so many different ones are measurements
+SINGLES = 10  # so many labels of several words, each once, are texts
+SAME = ({"1", "true", "yes", "y", "t"}, {"0", "false", "no", "n", "f"})
 JOINED = re.compile(r"\s*[|;,/+&]\s*")  # what stands between several labels of one point
 # letters of the Cyrillic and Greek alphabets that look like Latin ones
 LOOKALIKES = str.maketrans(
@@ -102,7 +109,9 @@ def doubts(counts: Mapping[str, int], confirmed: Iterable[str] = ()) -> list[str
             plural = "label" if counts[name] == 1 else "labels"
             found.append(f"{name!r} ({counts[name]} {plural}) looks like no label")
     fractions = [n for n in names if n not in confirmed and is_number(n) and not _is_whole(n)]
-    if len(fractions) >= FRACTIONS:
+    once = len(fractions) > 2 and all(is_number(name) for name in names)
+    once = once and all(counts[name] == 1 for name in fractions)
+    if len(fractions) >= FRACTIONS or once:
         found.append(
             f"{len(fractions)} labels such as {fractions[1]!r} are numbers with fractions, "
             "measurements and no classes"
@@ -111,6 +120,16 @@ def doubts(counts: Mapping[str, int], confirmed: Iterable[str] = ()) -> list[str
         parts = set(JOINED.split(name))
         if name not in confirmed and len(parts) > 1 and parts <= set(names):
             found.append(f"{name!r} ({counts[name]}) is perhaps several labels in one")
+    if len(names) >= SINGLES and sum(counts.values()) == len(names):
+        if not set(names) & confirmed and all(len(name.split()) > 2 for name in names):
+            found.append(
+                f"{len(names)} labels such as {names[0]!r:.60} occur once each, as texts do"
+            )
+    if all(any(name.lower() in same for same in SAME) for name in names):
+        for same in SAME:
+            several = [name for name in names if name.lower() in same]
+            if len({name.lower() for name in several}) > 1 and not set(several) <= confirmed:
+                found.append(f"{' and '.join(map(repr, several))} are perhaps the same answer")
     for a, b in combinations(names, 2):
         if {a, b} <= confirmed:
             continue
@@ -122,7 +141,7 @@ def doubts(counts: Mapping[str, int], confirmed: Iterable[str] = ()) -> list[str
             continue
         if _plain(a) == _plain(b):
             found.append(f"{both} {_difference(a, b)}")
-        elif rare not in confirmed and RARE * counts[rare] <= counts[often] and _one_slip(a, b):
+        elif rare not in confirmed and _is_rare(counts[rare], counts[often]) and _one_slip(a, b):
             found.append(f"{both} differ by one letter")
     return found
 
@@ -177,8 +196,14 @@ def table_of_classes(labels: Mapping[int, str], most: int = 12) -> str:
     return shown
 
 
+def _is_rare(few, many):
+    """Whether a name with few labels may be a slip of one with many."""
+    return RARE * few <= many or few == 1 < many
+
+
 def _plain(name):
-    return re.sub(r"[\s_-]+", "", _visible(name)).casefold()
+    bare = _visible(name).strip(AROUND) or name
+    return re.sub(r"[\s_-]+", "", bare).casefold()
 
 
 def _visible(name):
@@ -193,7 +218,9 @@ def _difference(a, b):
         return "look alike, but are stored as different characters"
     if a.lower() == b.lower():
         return "differ by case only"
-    return "differ by spaces or hyphens only"
+    if re.sub(r"[\s_-]+", "", a).casefold() == re.sub(r"[\s_-]+", "", b).casefold():
+        return "differ by spaces or hyphens only"
+    return "differ by marks around them only"
 
 
 def _is_whole(name):

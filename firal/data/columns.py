@@ -58,8 +58,9 @@ def as_features(
         If a column holds something else: all such columns are named, with the first bad cell.
     """
     columns, made, bad = [], [], {}
+    by_name = dict(zip(cells.names, cells.columns, strict=True))  # there may be 50,000
     for name in names:
-        column = cells.columns[cells.names.index(name)]
+        column = by_name[name]
         if name in one_hot:
             categories, values = indicators(name, column)
             made += categories

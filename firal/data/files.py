@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import hashlib
 import os
-import zipfile
 from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
 
-from firal.data.kinds import real_kind
+from firal.data.damage import intact
 from firal.data.unpacking import refuse_false_headers, refuse_large_archive
 
 MANIFEST = "SHA256SUMS"
@@ -43,15 +42,11 @@ def read_npy(path: str | os.PathLike) -> np.ndarray:
     path = Path(path)
     if not path.is_file():
         raise FileNotFoundError(f"no file {path}")
-    try:
+    with intact(path, ".npy of plain values"):
         array = np.load(path, mmap_mode="r", allow_pickle=False)
         if not isinstance(array, np.ndarray):
             raise ValueError("it is an archive of several")
-    except (ValueError, EOFError) as error:
-        raise ValueError(
-            f"{path.name} must be an intact .npy of plain values: {_reason(error)}{real_kind(path)}"
-        ) from None
-    return array
+        return array
 
 
 def read_npz(path: Path, required: Sequence[str] = ()) -> dict[str, np.ndarray]:
@@ -74,26 +69,16 @@ def read_npz(path: Path, required: Sequence[str] = ()) -> dict[str, np.ndarray]:
     ValueError
         If the file is absent or damaged, holds Python objects, or lacks a required array.
     """
-    try:
+    with intact(path, ".npz of plain arrays"):
         refuse_large_archive(path)
         refuse_false_headers(path)
         with np.load(path, allow_pickle=False) as file:
             arrays = {key: file[key] for key in file.files}
-    except (zipfile.BadZipFile, ValueError, EOFError, OSError) as error:
-        raise ValueError(
-            f"{path.name} must be an intact .npz of plain arrays: "
-            f"{_reason(error)}{real_kind(path) if path.is_file() else ''}"
-        ) from None
     if any(key not in arrays for key in required):
         raise ValueError(
             f"{path.name} must hold {', '.join(required)}, got {', '.join(sorted(arrays))}"
         )
     return arrays
-
-
-def _reason(error):
-    """Why numpy refused a file, without its advice to load it unsafely."""
-    return "it holds objects or another format" if "pickle" in str(error) else error
 
 
 def sha256(path: str | os.PathLike) -> str:

@@ -9,14 +9,18 @@ from __future__ import annotations
 import csv
 import gzip
 import logging
-import zipfile
+import zlib
+from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
+from firal.data.damage import intact
 from firal.data.kinds import real_kind
-from firal.data.unpacking import refuse_large_archive, refuse_large_text
+from firal.data.unpacking import refuse_large_archive, refuse_large_sheet, refuse_large_text
 
 log = logging.getLogger("firal")
+
+CHECK_ROWS = 100  # of a sheet; each has up to 16,384 cells
 
 
 def text_lines(path: Path) -> tuple[list[list], list[int], str]:
@@ -51,27 +55,49 @@ def text_lines(path: Path) -> tuple[list[list], list[int], str]:
             start = file.readline()
             file.seek(0)
             separator = next((mark for mark in "\t;" if mark in start), ",")
-            reader = csv.reader(file, delimiter=separator, strict=True)
+            reader = csv.reader(_texts(file, path), delimiter=separator, strict=True)
             begin = 1
             for line in reader:
                 lines.append(line or [None])
                 starts.append(begin)
                 begin = reader.line_num + 1
     except csv.Error as error:
+        fault = "a quote that is not closed, or that does not enclose its cell,"
+        if "field limit" in str(error):
+            fault = "a very long cell, perhaps because a quote is not closed,"
         raise ValueError(
-            f"{path.name} has a quote that is not closed, or that does not enclose its cell, in "
-            f"line {starts[-1] + 1 if starts else 1} or after: {error}"
+            f"{path.name} has {fault} in line {starts[-1] + 1 if starts else 1} or after: {error}"
         ) from None
     except UnicodeDecodeError as error:
         raise ValueError(
             f"{path.name} must be text in UTF-8, got other bytes after line {len(lines)}: "
             f"{error.reason}{real_kind(path) or '; save it as UTF-8'}"
         ) from None
-    except (gzip.BadGzipFile, EOFError) as error:
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise ValueError(f"{path.name} must be an intact .gz: {error}{real_kind(path)}") from None
     if not lines:
         raise ValueError(f"{path.name} is empty")
+    first = lines[0][0] or ""
+    if first.startswith("{\\rtf"):
+        raise ValueError(f"{path.name} must be plain text, got rich text (RTF): save it as CSV")
+    if start.strip().lower().startswith("sep="):
+        raise ValueError(
+            f"{path.name} must begin with its header or its first point, got {start.strip()!r}, a "
+            "line for Excel: remove it"
+        )
+    lines[0][0] = first.lstrip("\ufeff") if first else lines[0][0]
     return lines, starts, separator
+
+
+def _texts(file, path) -> Iterator[str]:
+    """Lines without NUL, which no text has."""
+    for number, line in enumerate(file, 1):
+        if "\0" in line:
+            raise ValueError(
+                f"{path.name} must be text in UTF-8, got a NUL byte in line {number}: it is "
+                "damaged, or a text in UTF-16; save it as UTF-8"
+            )
+        yield line
 
 
 def needs(package: str, path: Path) -> None:
@@ -110,24 +136,21 @@ def sheet_rows(path: Path) -> list[list]:
     """
     needs("openpyxl", path)
     import openpyxl
-    from openpyxl.utils.exceptions import InvalidFileException
 
-    try:
+    with intact(path, ".xlsx"):
         refuse_large_archive(path)
         book = openpyxl.load_workbook(path, read_only=True, data_only=True)
-        rows = [list(row) for row in book.worksheets[0].iter_rows(values_only=True)]
+        rows, cells = [], 0
+        for row in book.worksheets[0].iter_rows(values_only=True):
+            rows.append(list(row))
+            cells += len(row)
+            if len(rows) % CHECK_ROWS == 0:
+                refuse_large_sheet(path, cells)
         if len(book.worksheets) > 1:
             log.info(
                 f"{path.name}: only the first sheet is read, {book.worksheets[0].title!r} of "
                 f"{len(book.worksheets)}"
             )
-    except (
-        zipfile.BadZipFile,
-        KeyError,
-        ValueError,
-        InvalidFileException,
-    ) as error:
-        raise ValueError(f"{path.name} must be an intact .xlsx: {error}{real_kind(path)}") from None
     if not rows:
         raise ValueError(f"{path.name} is empty")
     return rows
@@ -157,12 +180,8 @@ def parquet_columns(path: Path) -> tuple[list[str], list]:
     import pyarrow
     from pyarrow import parquet
 
-    try:
-        table = parquet.read_table(path)
-    except pyarrow.ArrowException as error:
-        raise ValueError(
-            f"{path.name} must be an intact .parquet: {error}{real_kind(path)}"
-        ) from None
+    with intact(path, ".parquet"):
+        table = parquet.read_table(path, page_checksum_verification=True)
     columns = []
     for column in table.columns:
         kind = column.type

@@ -24,21 +24,12 @@ from typing import NamedTuple
 import numpy as np
 
 from firal.common.text import as_text
-from firal.data.cells import (
-    ARRAYS,
-    SUFFIXES,
-    TEXT,
-    TableError,
-    existing_table,
-    listed,
-    read_cells,
-    refuse_line_breaks,
-    suffix,
-)
+from firal.data.cells import TableError, listed, read_cells, refuse_line_breaks
 from firal.data.entries import entries_of_text, one_per_point
 from firal.data.files import read_npy
 from firal.data.output import with_formula
 from firal.data.point_names import ROW_NAMES, named_columns, row_numbers, rows_of_columns
+from firal.data.table_files import ARRAYS, SUFFIXES, TEXT, existing_table, suffix
 
 BATCH_NAME = "rank"  # the column that only a batch has
 

@@ -13,18 +13,11 @@ from collections.abc import Collection, Sequence
 import numpy as np
 
 from firal.common.text import as_text
-from firal.data.cells import (
-    Cells,
-    TableError,
-    existing_table,
-    listed,
-    read_cells,
-    refuse_line_breaks,
-    suffix,
-)
+from firal.data.cells import Cells, TableError, listed, read_cells, refuse_line_breaks
 from firal.data.columns import as_features
 from firal.data.files import read_npy
 from firal.data.point_names import ROW_NAMES, named_columns, rows_of_columns
+from firal.data.table_files import existing_table, suffix
 
 
 def read_probabilities(

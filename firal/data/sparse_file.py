@@ -46,13 +46,19 @@ def dense_matrix(arrays: Mapping[str, np.ndarray], path: Path) -> np.ndarray | N
     """
     if not {"format", "shape", "data"} <= arrays.keys():
         return None
-    kind = arrays["format"].item()
+    kind = arrays["format"].ravel()[0] if arrays["format"].size == 1 else ""
     kind = kind.decode("ascii", "replace") if isinstance(kind, bytes) else str(kind)
     if kind not in PARTS or not set(PARTS[kind]) <= arrays.keys():
         raise ValueError(
             f"a sparse matrix in {path.name} must be of the kind {', '.join(PARTS)}, got {kind!r}: "
             "convert it, by tocsr() of scipy.sparse"
         )
+    for name in ("shape", *PARTS[kind][1:]):
+        if arrays[name].dtype.kind not in "iu" or arrays[name].ndim != 1:
+            raise ValueError(
+                f"{path.name} must hold an intact sparse matrix: {name} must be a list of whole "
+                f"numbers, got shape {arrays[name].shape} and type {arrays[name].dtype}"
+            )
     shape = tuple(map(int, arrays["shape"]))
     if len(shape) == 2 and 8 * shape[0] * shape[1] > LARGEST:
         raise ValueError(

@@ -17,7 +17,9 @@ from firal.data.cells import TableError, is_number
 # what pandas makes of an index: in a .csv, in a .csv that it read and wrote again, in a .parquet
 INDEX_NAMES = ("", "Unnamed: 0", "__index_level_0__")
 LABEL_NAMES = "target|targets|label|labels|class|classes|y|y_true|ground_truth|outcome|diagnosis"
-LABEL_NAMES += r"|species|annotation|.*[_ .-](?:label|target)"
+LABEL_NAMES += r"|species|annotation|predictions?|predicted|y_pred"
+LABEL_NAMES += r"|.*[_ .-](?:label|target|class|kind)"
+LABEL_NAMES += "|klasse|clase|class[e]|etikett|etiqueta"  # in other languages
 ID_NAMES = r"id|ids|uid|uuid|guid|index|idx|row|rows|rank|row_?number|key"
 SPLIT_NAMES = "fold|split|partition|subset|is_(?:train|test|valid)"
 LABEL = re.compile(rf"(?:{LABEL_NAMES})", re.IGNORECASE)
@@ -73,6 +75,7 @@ def doubtful(names: Sequence[str], columns: Sequence, confirmed: Iterable[str] =
     return found
 
 
+@np.errstate(invalid="ignore")  # infinity minus infinity is neither
 def counts_rows(column: Sequence) -> bool:
     """Tell whether a column is k, k + 1, k + 2, ...: an index and not a measurement.
 
@@ -93,6 +96,7 @@ def counts_rows(column: Sequence) -> bool:
     return _all_numbers(column) and bool((np.diff(_numbers(column)) == 1).all())
 
 
+@np.errstate(invalid="ignore")
 def rises(column: Sequence) -> bool:
     """Tell whether a column holds whole numbers that rise, or fall, from row to row.
 

@@ -10,6 +10,7 @@ that looks like a label or an id is refused until the caller says what it is
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -18,20 +19,16 @@ from typing import NamedTuple
 import numpy as np
 
 from firal.common.text import as_text
-from firal.data.cells import (
-    existing_table,
-    is_number,
-    listed,
-    read_cells,
-    refuse_line_breaks,
-    suffix,
-)
+from firal.data.cells import is_number, listed, read_cells, refuse_line_breaks
 from firal.data.columns import as_features
 from firal.data.encoding import with_medians
 from firal.data.files import read_npy, read_npz
 from firal.data.first_line import check_first_line
 from firal.data.sparse_file import dense_matrix
 from firal.data.suspects import INDEX_NAMES, refuse_doubtful, refuse_marks
+from firal.data.table_files import existing_table, suffix
+
+log = logging.getLogger("firal")
 
 
 class Table(NamedTuple):
@@ -124,10 +121,12 @@ def read_table(
     _check_names(cells.names, (*wanted, *confirmed, *one_hot), cells.has_header, path)
     names = [name for name in cells.names if name not in wanted]
     if not names:
-        raise ValueError(f"{path.name} must have columns of numbers besides {', '.join(wanted)}")
+        besides = f" besides {', '.join(wanted)}" if wanted else ", got none"
+        raise ValueError(f"{path.name} must have columns of numbers{besides}")
     refuse_line_breaks(cells, (*single, *names), path)
     if cells.has_header:
-        refuse_doubtful(names, [_column(cells, name) for name in names], path, confirmed)
+        by_name = dict(zip(cells.names, cells.columns, strict=True))
+        refuse_doubtful(names, [by_name[name] for name in names], path, confirmed)
     found = {name: [as_text(cell) for cell in _column(cells, name)] for name in columns}
     guessed = header is None and not cells.has_header
     X, names = as_features(cells, names, guessed, path, one_hot, impute)
@@ -219,7 +218,7 @@ def read_labeled_table(
 
 def _refuse_other_separator(cells, path):
     """ValueError if the only column holds several numbers in each cell."""
-    if len(cells.names) != 1 or not cells.columns[0]:
+    if len(cells.names) != 1 or len(cells.columns[0]) == 0:
         return
     cell = str(cells.columns[0][0] or "")
     for mark, called in (("|", "'|'"), (":", "':'"), (None, "spaces")):
@@ -236,6 +235,8 @@ def _column(cells, name):
 
 
 def _with_rows(X, path):
+    if X.ndim == 0:
+        raise ValueError(f"{path.name} must have rows and columns, got a single value")
     if X.ndim == 2 and len(X) == 0:
         raise ValueError(f"{path.name} has no rows")
     return X
@@ -262,4 +263,6 @@ def _arrays_of_npz(path: Path, columns):
                 f"point, got {arrays[name].shape}"
             )
         found[name] = [as_text(value) for value in arrays[name].tolist()]
+    if others := [name for name in arrays if name not in (key, *columns)]:
+        log.info(f"{path.name}: {key} are the features; not used: {listed(others)}")
     return arrays[key], found

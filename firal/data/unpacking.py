@@ -51,7 +51,7 @@ def refuse_large_text(path: Path) -> None:
     ------
     ValueError
         If it is too large.
-    OSError, EOFError
+    OSError, EOFError, zlib.error
         If it is damaged.
     """
     size, limit = 0, min(LARGEST, max(HARMLESS, LARGEST_RATIO * path.stat().st_size))
@@ -94,6 +94,24 @@ def refuse_false_headers(path: Path) -> None:
                 raise ValueError(
                     f"{entry.filename} claims {claimed} bytes and has {entry.file_size}"
                 )
+
+
+def refuse_large_sheet(path: Path, cells: int) -> None:
+    """Raise ValueError if a sheet has too many cells: one far away brings all those before it.
+
+    Parameters
+    ----------
+    path : Path
+        A .xlsx file.
+    cells : int
+        How many were read so far.
+
+    Raises
+    ------
+    ValueError
+        If they take too much memory.
+    """
+    _refuse(path, 8 * cells)
 
 
 def _refuse(path, size):

@@ -128,7 +128,7 @@ def curve_picture(curve: Sequence[After]) -> str:
         An SVG element: points with their intervals of 95 %.
     """
     most = max(point.labels for point in curve)
-    left, right, top, bottom = EDGE, WIDTH - 16, 16, HEIGHT - EDGE
+    left, right, top, bottom = EDGE + 12, WIDTH - 16, 16, HEIGHT - EDGE
 
     def place(labels, share):
         return left + (right - left) * labels / most, bottom - (bottom - top) * share

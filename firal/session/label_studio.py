@@ -24,6 +24,8 @@ from firal.common.text import as_text
 from firal.session.session import Session
 
 ROW = "firal_row"
+# what Label Studio adds to every task of JSON-MIN
+_OF_JSON_MIN = ("annotator", "annotation_id", "created_at", "updated_at", "lead_time")
 PICTURES = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp", ".svg")
 
 
@@ -122,8 +124,40 @@ def read_answers_of_tasks(path: Path, n: int) -> dict[int, str]:
                 f"{', '.join(sorted(answers))}: decide in Label Studio"
             )
         if answers:
-            labels[row] = answers.pop()
+            answer = answers.pop()
+            if labels.setdefault(row, answer) != answer:
+                raise ValueError(
+                    f"the tasks of {path.name} must agree, got {labels[row]!r} and {answer!r} for "
+                    f"row {row}: decide in Label Studio"
+                )
+    if found and not labels:
+        raise ValueError(
+            f"{path.name} must hold an answer to a task, got {len(found)} tasks without one"
+            f"{_why(found)}"
+        )
     return labels
+
+
+def _why(found):
+    """The end of a message: what stands in the tasks in place of choices."""
+    results = [
+        result
+        for task in found
+        for answer in task.get("annotations") or ()
+        for result in answer.get("result") or ()
+    ]
+    kinds = {str(result.get("type")) for result in results} - {"choices"}
+    if kinds:
+        return f": their results are of the kind {', '.join(sorted(kinds))}, and choices are read"
+    if any("completions" in task for task in found):
+        return ": they have completions, the form of version 0.x; export them by a newer one"
+    if any(task.get("predictions") for task in found):
+        return ": they have predictions only; submit them as annotations"
+    others = {key for task in found if "data" not in task for key in task}
+    others -= {ROW, "choice", "text", "image", "id", *_OF_JSON_MIN}
+    if others:
+        return f": name the control choice in the labeling configuration, not {sorted(others)[0]}"
+    return ""
 
 
 def _choices(task):

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from firal.engine import memory
-from firal.session.evaluation import Model
+from firal.session.fitted_model import Model
 
 LARGEST = 1500  # order of the matrices up to which the gain is computed
 MOST_PROBABLE = 3

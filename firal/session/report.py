@@ -12,14 +12,8 @@ import mimetypes
 from collections import Counter
 
 from firal.session.drawing import curve_picture, legend, plane, pool_map, text
-from firal.session.evaluation import (
-    advice,
-    features_of,
-    fitted,
-    learning_curve,
-    ridge_of,
-    wilson,
-)
+from firal.session.evaluation import advice, learning_curve, wilson
+from firal.session.fitted_model import features_of, fitted, ridge_of
 from firal.session.label_studio import is_picture
 from firal.session.reasons import predicted_errors, reasons
 from firal.session.session import Session

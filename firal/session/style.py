@@ -39,7 +39,7 @@ svg text { fill: var(--soft); font-size: 13px; }
 .curve { fill: none; stroke: var(--accent); stroke-width: 2; } .dot { fill: var(--accent); }
 .c0 { fill: #0072b2; } .c1 { fill: #e69f00; } .c2 { fill: #009e73; } .c3 { fill: #cc79a7; }
 .c4 { fill: #d55e00; } .c5 { fill: #56b4e9; } .c6 { fill: #f0e442; } .c7 { fill: #8a8f99; }
-[class^=c] { stroke: var(--page); stroke-width: 1; }
+circle[class^=c], polygon[class^=c] { stroke: var(--page); stroke-width: 1; }
 .legend { display: flex; flex-wrap: wrap; gap: .2rem 1rem; padding: 0; list-style: none; }
 .legend svg { vertical-align: -2px; }
 .wide { overflow-x: auto; }

@@ -3,7 +3,8 @@
 import pytest
 
 from firal.data import formats
-from firal.data.cells import TableError, existing_table, read_cells
+from firal.data.cells import TableError, read_cells
+from firal.data.table_files import existing_table
 
 
 def write(path, text):

@@ -7,15 +7,8 @@ from sklearn.datasets import load_wine
 from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import cohen_kappa_score
 
-from firal.session.evaluation import (
-    After,
-    advice,
-    cohen_kappa,
-    features_of,
-    fitted,
-    learning_curve,
-    wilson,
-)
+from firal.session.evaluation import After, advice, cohen_kappa, learning_curve, wilson
+from firal.session.fitted_model import features_of, fitted
 from firal.session.reasons import expected_gain, predicted_errors, reasons
 from firal.session.session import Session
 

@@ -5,6 +5,7 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
+from chromium import BROWSER, Chromium
 from sklearn.datasets import load_wine
 
 from firal import cli
@@ -110,6 +111,28 @@ def test_the_command_writes_it(session, capsys, monkeypatch):
     assert (session.folder / "report.html").read_text() == report(Session(session.folder))
     assert cli.main(["report", "--session", "<s>", "--output", "page.html"]) == 0
     assert "page.html written: open it in a browser" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(BROWSER is None, reason="no Chromium on this machine")
+def test_the_learning_curve_in_a_browser(session, tmp_path):
+    """Its line has the color of its points, and no text leaves the picture."""
+    go_on(session)
+    (tmp_path / "page.html").write_text(report(session))
+    with Chromium(tmp_path / "profile") as browser:
+        for width in (1000, 390):
+            browser.open((tmp_path / "page.html").as_uri(), width=width)
+            stroke = "getComputedStyle(document.querySelector('.curve')).stroke"
+            assert browser.run(stroke) == browser.run(stroke.replace("curve", "bar"))
+            outside = browser.run(
+                "[...document.querySelectorAll('figure svg text')].filter(t => {"
+                "const a = t.getBoundingClientRect();"
+                "const b = t.ownerSVGElement.getBoundingClientRect();"
+                "return a.left < b.left || a.right > b.right || a.bottom > b.bottom})"
+                ".map(t => t.textContent)"
+            )
+            assert browser.run("document.querySelectorAll('figure svg text').length") > 5
+            assert outside == []
+            assert browser.run("document.documentElement.scrollWidth") <= width
 
 
 def test_the_map():
