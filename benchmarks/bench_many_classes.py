@@ -1,6 +1,6 @@
 """Many classes: blocks against full matrices, growth with m, c and b, and the size of ImageNet-1k.
 
-The last takes about an hour, so it runs on request only (``--large``). Its result is stored in
+The last takes a while, so it runs on request only (``--large``). Its result is stored in
 ``many_classes.csv`` and printed by every run. ``--quick`` leaves out the full matrices.
 """
 
@@ -16,6 +16,7 @@ from common import blas_rate, memory, one_thread, show
 
 import firal
 from firal.common.sizes import size_text
+from firal.common.threads import allowed_threads
 
 RECORD = Path(__file__).parent / "many_classes.csv"
 LARGE = dict(m=50_000, d=383, c=1000, b=200)
@@ -88,12 +89,15 @@ def large(m, d, c, b):
         c=c,
         b=b,
         structure=found.structure,
+        threads=allowed_threads(),
         seconds=round(time.perf_counter() - start),
         cpu_seconds=round(time.process_time() - cpu),
         peak_bytes=memory("VmHWM"),
         data_bytes=before,
         passes=found.passes,
         gap=round(found.relaxation.gap, 4),
+        gradients=found.relaxation.iterations,
+        candidates=len(found.relaxation.candidates),
         ratio=round(found.ratio, 4),
         gflops_of_one_core=round(blas_rate() / 1e9),
     )
@@ -127,10 +131,10 @@ def main():
     if RECORD.exists():
         with RECORD.open() as file:
             row = next(csv.DictReader(file))
-        hour, room = float(row["seconds"]), int(row["peak_bytes"])
+        cpu, room = int(row["cpu_seconds"]), int(row["peak_bytes"])
         rows = [
-            ("seconds", f"{hour:.0f}", "<= 3600", hour <= 3600),
-            ("CPU seconds", row["cpu_seconds"], None, None),
+            (f"CPU seconds, {row['threads']} thread(s)", str(cpu), "<= 3600", cpu <= 3600),
+            ("seconds, the machine shared with others", row["seconds"], None, None),
             ("peak memory", size_text(room), "<= 6 GB", room <= 6e9),
             ("readings of the pool", row["passes"], None, None),
             ("certified gap of the weights", row["gap"], None, None),

@@ -12,6 +12,10 @@ The same by its parts::
     selection.indices  # rows of the pool to label next
 """
 
+# isort: off
+from firal.common import start_up  # noqa: F401  first: Ctrl-C during all other imports
+# isort: on
+
 from firal.data.datasets import Pool, load_pool
 from firal.data.embedding import spectral_embedding
 from firal.information.fisher import fir, information, rho, sigma

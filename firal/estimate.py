@@ -16,9 +16,11 @@ import numpy as np
 
 from firal.common.sizes import size_text, time_text, total_memory
 from firal.pipeline import DEFAULT
-from firal.selection import block_diagonal, penalized, wide
+from firal.selection import block_diagonal, penalized
+from firal.selection.reduced import MOST_POINTS
 from firal.selection.structure import PER_CUBE, PER_POOL, block_cost, choose, full_cost
 from firal.selection.typical_first import spread_rows
+from firal.selection.wide_sizes import is_wide, reduced_sizes, vector_bytes
 
 __all__ = [
     "Estimate",
@@ -147,17 +149,21 @@ def _penalized(m, d, c, n_labels, budget, points):
         _, memory, least = full_cost("select", m, d + clusters, free + 1, budget)
         return Estimate("full", s, clusters, work, memory, least)
     order, c = d + clusters, free + 1
-    if penalized.is_wide(order, c):
-        n = n_labels + min(2 * budget, m)
+    n = n_labels + min(2 * budget, m)
+    sizes = is_wide(order, c) and reduced_sizes(d, c, n, clusters)
+    if sizes:
+        work += d * (m + 8 * MOST_POINTS) * min(d, MOST_POINTS) / 2 + m * d * sizes[0]
+        clusters, order = sizes[1], sum(sizes)
+    elif is_wide(order, c):
         work = PER_WIDE_CLUSTER * min(m, penalized.CLUSTER_SAMPLE) * d * clusters
         work += some**2 * (PER_NEIGHBOR + PER_DISTANCE * d)
-        work += PER_WIDE * m * (m * d + 3 * c * order * n)
-        vectors = 8 * c * order * n
-        return Estimate("wide", order, clusters, work, points + vectors, points + vectors // 2)
+        work += PER_WIDE * m * (m * d / 2 + 3 * c * order * n)
+        memory = points + vector_bytes(c, n, order)
+        return Estimate("wide", order, clusters, work, memory, memory)
     work += PER_BLOCK_POOL * m * c * order**2 + PER_BLOCK_CUBE * c * order**3
     blocks = 4 * 8 * c * order**2
     memory = points + 16 * m * order + 32 * m * c
-    return Estimate("block-diagonal", order, clusters, work, memory + 2 * blocks, points + blocks)
+    return Estimate("block-diagonal", order, clusters, work, memory + blocks, points + blocks)
 
 
 def machine_rate() -> float:
@@ -192,9 +198,6 @@ def why_impossible(plan: Estimate, memory: int | None) -> str | None:
     str or None
         The reason, as the beginning of a sentence; None if there is none.
     """
-    if plan.structure == "wide" and plan.least > wide.MOST_BYTES:
-        most = size_text(wide.MOST_BYTES)
-        return f"it needs vectors of {size_text(plan.least)}, and {most} is the most"
     if plan.structure == "block-diagonal" and plan.least > block_diagonal.MOST_BYTES:
         most = size_text(block_diagonal.MOST_BYTES)
         return f"it needs blocks of {size_text(plan.least)}, and {most} is the most"

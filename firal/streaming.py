@@ -31,6 +31,7 @@ from firal.selection.design import Design
 from firal.selection.ftrl import Selection
 from firal.selection.streamed import prepare_streamed
 from firal.selection.typical_first import spread_rows, typical_candidates, usual_options
+from firal.selection.wide_sizes import is_wide
 from firal.strategies import STRATEGIES, named
 
 SAMPLE = 50_000  # points that K-means sees
@@ -117,7 +118,7 @@ def _penalized(pool, labeled, theta, budget, rng, ridge, report):
     structure = "full" if d * free <= penalized.LARGEST_FULL else "block-diagonal"
     if theta is None and d + count > penalized.LARGEST_FIRST:
         structure = "block-diagonal"  # the same problem, since all points have one class part
-    if structure != "full" and penalized.is_wide(d + count, free + 1):
+    if structure != "full" and is_wide(d + count, free + 1):
         rows = np.linspace(0, m - 1, min(m, max(WIDE_SAMPLE, 2 * budget))).astype(int)
         if rows.size < m:
             log.info(f"features are wide: the design is made for {rows.size} points of {m}")

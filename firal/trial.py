@@ -27,14 +27,15 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from firal.common import checks
-from firal.information.fisher import fir_or_inf
+from firal.measures import (  # noqa: F401  (names of a trial)
+    accuracy,
+    all_labels_accuracy,
+    ratio_of_round,
+)
 from firal.model.fitting import fit
-from firal.model.hessians import weighted_information
-from firal.model.logistic import softmax
 from firal.pipeline import DEFAULT, RIDGE, fit_and_pick, pick
 from firal.strategies import NEED_NO_MODEL, named
 
-LARGEST_RATIO = 2500  # parameters up to which the ratio of a round is computed
 START_EMPTY = (*NEED_NO_MODEL, DEFAULT)  # strategies that work before the first label
 
 
@@ -53,7 +54,7 @@ class Round(NamedTuple):
         Share of the whole pool that the fit of the round classifies correctly; NaN without labels.
     fir : float
         Fisher information ratio at the fit; inf while the labeled information is singular, NaN
-        with more than ``LARGEST_RATIO`` parameters, where it would take longer than all the rest.
+        with so many parameters that it would take longer than all the rest (``firal.measures``).
     classes : int
         Number of classes with at least one label.
     new_classes : int
@@ -230,7 +231,7 @@ def active_learning(
                 round=round_,
                 n_labels=known.size,
                 accuracy=accuracy(pool, labels, theta) if known.size else np.nan,
-                fir=_ratio(pool, known, theta) if known.size else np.inf,
+                fir=ratio_of_round(pool, known, theta) if known.size else np.inf,
                 classes=np.unique(labels[known]).size,
                 new_classes=np.unique(labels[picked]).size,
                 seconds=seconds,
@@ -240,53 +241,6 @@ def active_learning(
             )
         )
     return out
-
-
-def all_labels_accuracy(pool: ArrayLike, labels: ArrayLike, *, ridge: float = RIDGE) -> float:
-    """Accuracy over the pool of the fit on all its labels: what the rounds climb towards.
-
-    Parameters
-    ----------
-    pool : array_like of shape (m, d)
-        Features of all points.
-    labels : array_like of shape (m,)
-        Labels 0..c-1.
-    ridge : float, default firal.pipeline.RIDGE
-        Penalty of the fit.
-
-    Returns
-    -------
-    float
-        Share of the points that are classified correctly.
-
-    Raises
-    ------
-    ValueError
-        If the shapes disagree or a value is not finite.
-    """
-    pool = checks.points(pool, "pool")
-    labels = checks.labels(labels, len(pool), name="labels")
-    return accuracy(pool, labels, fit(pool, labels, labels.max() + 1, ridge).theta)
-
-
-def accuracy(X: np.ndarray, y: np.ndarray, theta: np.ndarray) -> float:
-    """Share of the points whose most probable class is their label.
-
-    Parameters
-    ----------
-    X : np.ndarray of shape (n, d)
-        Points.
-    y : np.ndarray of shape (n,)
-        Labels 0..c-1.
-    theta : np.ndarray of shape (c-1, d)
-        Parameters of the model.
-
-    Returns
-    -------
-    float
-        Between 0 and 1.
-    """
-    return float(np.mean(softmax(X, theta).argmax(axis=1) == y))
 
 
 def _pick(pool, labels, free, known, theta, batch, strategy, rng):
@@ -306,15 +260,3 @@ def _relaxed(selection, free, m):
     z = np.zeros(m)
     z[free] = relaxation.z
     return selection.eta, z
-
-
-def _ratio(pool, known, theta):
-    """trace(H_q^{-1} H_p), or inf when H_q is singular to rounding."""
-    if known.size < theta.shape[1]:  # n labels give rank n (c-1) at most, and d (c-1) is needed
-        return np.inf
-    if theta.size > LARGEST_RATIO:
-        return np.nan
-    h = softmax(pool, theta)[:, :-1]
-    Hp = weighted_information(pool, h, np.full(len(pool), 1 / len(pool)))
-    Hq = weighted_information(pool[known], h[known], np.full(known.size, 1 / known.size))
-    return fir_or_inf(Hq, Hp)

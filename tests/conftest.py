@@ -1,4 +1,4 @@
-"""Shared by all tests: where things are, how hypothesis runs, which notebooks nbval leaves out."""
+"""Shared by all tests: where things are, how hypothesis runs, what waits for ``make nightly``."""
 
 import os
 import sys
@@ -22,15 +22,25 @@ settings.register_profile(
 settings.load_profile("mutants" if "MUTANT_UNDER_TEST" in os.environ else "firal")
 
 
+def pytest_configure(config):
+    """Leave out what is marked ``nightly``, unless an option ``-m`` says what to run."""
+    config.addinivalue_line("markers", "nightly: takes long, `make nightly` runs it")
+    config.option.markexpr = config.option.markexpr or "not nightly"
+
+
 def pytest_collection_modifyitems(items):
-    """Skip, with the reason, notebooks that cannot be executed here.
+    """Mark the slow notebooks; skip, with the reason, those that cannot be executed here.
 
     pytest gives every collected item to this hook, also those of ``notebooks/``, as long as
     ``tests`` is among its arguments (it is in ``make test`` and by default). A conftest.py in
     ``notebooks/`` would hide this one from ``from conftest import ROOT``.
     """
     from needs import why_not_checked
+    from nightly import slow_notebooks
 
+    slow = set(slow_notebooks())
     for item in items:
+        if item.path.stem in slow:
+            item.add_marker(pytest.mark.nightly)
         if item.path.suffix == ".ipynb" and (reason := why_not_checked(item.path)):
             item.add_marker(pytest.mark.skip(reason=reason))

@@ -1,4 +1,6 @@
-"""Same picks: one thread or two, float64 or float32 of the same values, other kernels of BLAS.
+"""Same picks: threads, types of numbers, kernels of BLAS, another BLAS, other versions of Python.
+
+    python tests/test_determinism.py     writes tests/picks.json, after a change of a strategy
 
 Points whose scores agree to 1e-9 are ties (``firal.selection.scoring.TIE``), and the lowest row
 wins. So what rounds in the last digits decides nothing, unless two scores are closer than their
@@ -12,6 +14,7 @@ import subprocess
 import sys
 
 import numpy as np
+import other_blas
 import pytest
 from conftest import ROOT
 
@@ -19,6 +22,9 @@ import firal
 from firal.common.threads import allowed_threads, blas
 from firal.engine import memory
 
+STORED = ROOT / "tests" / "picks.json"
+LIBRARIES = "/usr/lib/x86_64-linux-gnu"
+DEBIAN = ":".join(f"{LIBRARIES}/{name}" for name in ("blas64", "lapack64", "blas", "lapack"))
 PROCESSORS = ("Nehalem", "Haswell")  # SSE alone, and AVX2 with fused products
 
 
@@ -82,19 +88,53 @@ print(json.dumps([sorted({{i.get("architecture") for i in blas.info()}}, key=str
 """
 
 
+def test_the_stored_picks():
+    """Those of every machine and version of Python; the workflow runs this with all of them."""
+    X, y = problem()
+    assert {s: picks(X, y, s) for s in sorted(firal.STRATEGIES)} == json.loads(STORED.read_text())
+
+
+def picks_in_another_process(**environment):
+    """Architectures of the BLAS libraries, and the picks of every strategy."""
+    done = subprocess.run(
+        [sys.executable, "-c", CODE.format(tests=str(ROOT / "tests"))],
+        capture_output=True,
+        text=True,
+        env={**os.environ, **environment},
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    return json.loads(done.stdout.splitlines()[-1])
+
+
 @pytest.mark.skipif(platform.machine() not in ("x86_64", "AMD64"), reason="kernels of x86")
 def test_other_processors():
     """OpenBLAS with the kernels of an old and of a newer processor: other roundings, same picks."""
-    found = []
-    for name in PROCESSORS:
-        done = subprocess.run(
-            [sys.executable, "-c", CODE.format(tests=str(ROOT / "tests"))],
-            capture_output=True,
-            text=True,
-            env={**os.environ, "OPENBLAS_CORETYPE": name},
-        )
-        assert done.returncode == 0, done.stderr[-2000:]
-        found.append(json.loads(done.stdout.splitlines()[-1]))
+    found = [picks_in_another_process(OPENBLAS_CORETYPE=name) for name in PROCESSORS]
     if [name for (name,), _ in found] != list(PROCESSORS):
         pytest.skip(f"BLAS has one set of kernels here: {found[0][0]}")
     assert found[0][1] == found[1][1]
+
+
+@pytest.mark.nightly
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="jumps of x86")
+def test_another_blas(tmp_path):
+    """BLAS and LAPACK of the distribution below numpy and scipy, where they are installed.
+
+    ``FIRAL_OTHER_BLAS`` names the folders in which they are, by default those of Debian.
+    """
+    library = other_blas.make(tmp_path, os.environ.get("FIRAL_OTHER_BLAS", DEBIAN).split(":"))
+    if library is None:
+        pytest.skip("needs gcc, libblas3, liblapack3, libblas64-3 and liblapack64-3")
+    draw = "import numpy; x = numpy.random.default_rng(0).normal(size=(99, 99))"
+    product = f"{draw}; print((x @ x).tobytes())"
+    bits = [
+        subprocess.run([sys.executable, "-c", product], capture_output=True, env=e).stdout
+        for e in (os.environ, {**os.environ, "LD_PRELOAD": str(library)})
+    ]
+    assert bits[0] and bits[1] and bits[0] != bits[1]  # it is another one
+    assert picks_in_another_process(LD_PRELOAD=str(library))[1] == json.loads(STORED.read_text())
+
+
+if __name__ == "__main__":
+    text = json.dumps({s: picks(*problem(), s) for s in sorted(firal.STRATEGIES)})
+    STORED.write_text(text.replace("], ", "],\n ") + "\n")

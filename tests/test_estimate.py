@@ -76,6 +76,7 @@ def test_what_is_impossible_and_what_helps():
     assert k in module.FEWER and why_impossible(better, 23 * 10**9) is None
     assert better.seconds(1e12) < module.SLOW / 2
     assert fewer_features(plan, 2048, 1.0, 23 * 10**9) is None
-    vectors = estimate(20_000, 40_001, 100, 300, 100)
-    assert "8.6 GB is the most" in why_impossible(vectors, 10**15)
+    reduced = estimate(20_000, 10_001, 100, 600, 100)  # vectors of all columns would not fit
+    assert (reduced.structure, reduced.order, reduced.clusters) == ("block-diagonal", 800, 200)
+    assert why_impossible(reduced, 10**15) is None and reduced.work > 20_000 * 10_001 * 4096 / 2
     assert why_impossible(estimate(20_000, 4097, 100, 300, 100), 23 * 10**9) is None

@@ -16,12 +16,14 @@ LAYERS = (
     {"information"},
     {"engine"},
     {"selection"},
+    {"simple_strategies"},
     {"strategies"},
     {"streaming"},
     {"given_probabilities"},
     {"picking"},
     {"pipeline"},
     {"estimate", "learner"},
+    {"measures"},
     {"trial"},
     {"loop"},
     {"theory"},
@@ -29,7 +31,10 @@ LAYERS = (
     {"session"},
     {"firal"},
     {"cli_progress", "cli_output"},
-    {"cli_arguments", "cli_labeling", "skactiveml", "skactiveml_models", "skactiveml_utilities"},
+    {"cli_arguments", "cli_labeling", "skactiveml_models", "skactiveml_utilities"},
+    {"skactiveml_base"},
+    {"skactiveml"},
+    {"cli_announce"},
     {"cli_options", "cli_rounds", "cli_select"},
     {"cli_session"},
     {"cli", "__main__"},
@@ -47,7 +52,11 @@ PACKAGES = {
     "yaml": "pyyaml",
 }
 # Extras that a module may use besides the dependencies: anywhere, or only inside functions.
-EXTRAS = {"firal.skactiveml": {"skactiveml"}, "firal.companion": {"notebook"}}
+EXTRAS = {
+    "firal.skactiveml": {"skactiveml"},
+    "firal.skactiveml_base": {"skactiveml"},
+    "firal.companion": {"notebook"},
+}
 INSIDE_FUNCTIONS = {
     "firal.data.streams": {"parquet", "dask"},
     "firal.engine.parquet": {"parquet"},

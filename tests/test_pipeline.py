@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 import firal
-from firal import cli
+from firal import cli, pipeline
 from firal.engine import scaling
+from firal.engine.passes import Home
 from firal.engine.scaling import model_features
 from firal.selection.penalized import GAP, fit_ridge, select_penalized
 from firal.strategies import NEED_NO_MODEL
@@ -395,3 +396,57 @@ def test_no_error_names_an_option_of_the_command():
         with pytest.raises(ValueError) as caught:
             firal.next_batch(X, {row: y[row] for row in known}, **({"budget": 4} | change))
         assert "--" not in str(caught.value)
+
+
+def test_tables_are_read_block_by_block_from_a_size_on(monkeypatch, tmp_path):
+    """Their features would be float64 with one more column, the intercept."""
+    X = np.arange(60.0).reshape(20, 3)
+    np.save(tmp_path / "X.npy", X)
+    for table in (X, tmp_path / "X.npy", str(tmp_path / "X.npy")):
+        monkeypatch.setattr(pipeline, "STREAM_FROM", 8 * 20 * 4)
+        assert np.array_equal(pipeline._table(table), X)
+        monkeypatch.setattr(pipeline, "STREAM_FROM", 8 * 20 * 4 - 1)
+        home = pipeline._table(table)
+        assert isinstance(home, Home) and home.shape == (20, 3)
+        assert pipeline._table(home) is home
+
+
+def test_wide_features_in_float32_stay_so_for_the_default():
+    """From order 801 on, d and one indicator per pick, no block is written."""
+    single, double = (np.empty((1, 1), kind) for kind in (np.float32, np.float64))
+    assert pipeline._kind(single, "firal-ridge", 790, 11) == np.float32
+    assert pipeline._kind(single, "firal-ridge", 790, 10) == np.float64
+    assert pipeline._kind(double, "firal-ridge", 790, 11) == np.float64
+    assert pipeline._kind(single, "kmeans", 790, 11) == np.float64
+
+
+def test_the_largest_ridge():
+    pipeline._check_options("firal-ridge", 1e30, None)
+    with pytest.raises(ValueError, match=r"ridge must be at most 1e\+30, got 1.1e\+30"):
+        pipeline._check_options("firal-ridge", 1.1e30, None)
+
+
+def test_columns_are_robust_where_they_are_standardized():
+    X, y, known = awkward(3)
+    labels = {row: y[row] for row in known}
+    X = X[:, :2]
+
+    def theta(**options):
+        return firal.next_batch(X, labels, 4, strategy="entropy", **options).theta
+
+    assert np.array_equal(theta(), theta(standardize=True, robust=True))
+    assert not np.allclose(theta(), theta(robust=False))
+    assert np.array_equal(theta(standardize=False), theta(standardize=False, robust=False))
+
+
+def test_pending_rows_that_have_a_label_by_now_are_not_counted_twice():
+    X, y, known = awkward(3)
+    labels = {row: y[row] for row in known}
+    waiting = np.setdiff1d(np.arange(len(X)), known)[:3]
+    found, expected = (
+        firal.next_batch(X, labels, 4, pending=rows)
+        for rows in (np.concatenate([waiting, known[:2]]), waiting)
+    )
+    assert found.rows.tolist() == expected.rows.tolist()
+    assert found.selection.objective == expected.selection.objective
+    assert not set(found.rows) & set(waiting)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from reference_select import tiny_problem
 
 from firal import strategies
+from firal.engine.clusters import nearest_distinct
 from firal.selection.bait import _backward, _BaitRule, _forward, bait
 from firal.selection.end_to_end import select
 from firal.selection.penalized import select_penalized
@@ -140,7 +141,7 @@ def test_kmeans_lowers_the_within_cluster_sum_of_an_independent_lloyd():
 
 def test_kmeans_gives_distinct_rows_when_centers_share_a_neighbor():
     pool = np.array([[0.0], [1.0], [5.0]])
-    assert strategies.nearest_distinct(pool, np.array([[0.1], [0.2], [0.0]])).tolist() == [0, 1, 2]
+    assert nearest_distinct(pool, np.array([[0.1], [0.2], [0.0]])).tolist() == [0, 1, 2]
     copies = np.repeat(pool, 3, axis=0)  # 3 distinct points, 5 clusters
     rows = strategies.kmeans(copies, None, np.ones((1, 1)), 5, np.random.default_rng(0))
     assert np.unique(rows).size == 5

@@ -10,7 +10,7 @@ from firal.engine import passes
 from firal.engine.homes import as_home
 from firal.engine.pool import FeaturePool
 from firal.engine.scaling import feature_map
-from firal.selection import penalized
+from firal.selection import penalized, wide_sizes
 from firal.strategies import entropy, kmeans, var_ratios
 from firal.streaming import largest_points, nearest_points
 
@@ -191,7 +191,7 @@ def test_nearest_points_are_those_of_kmeans(small_blocks):
 def test_wide_features_are_picked_among_a_sample(labeled, small_blocks, monkeypatch, caplog):
     monkeypatch.setattr(penalized, "LARGEST_FULL", 2)
     monkeypatch.setattr(penalized, "LARGEST_FIRST", 0)
-    monkeypatch.setattr(penalized, "LARGEST_ORDER", 3)
+    monkeypatch.setattr(wide_sizes, "LARGEST_ORDER", 3)
     X, y = table()
     y = y if labeled else None
     expected, found = (firal.next_batch(one, y, B) for one in (X, as_home(X)))

@@ -13,7 +13,7 @@ import numpy as np
 from scipy import linalg
 from scipy.linalg import lapack
 
-from firal.common import nogil
+from firal.common import halves, nogil
 from firal.common.blocks import pool_blocks
 
 TILE = 256  # rows and columns of a square that stays in cache while it is transposed
@@ -89,66 +89,6 @@ def _above_diagonal(size):
     return np.triu(np.ones((size, size), dtype=bool), 1)
 
 
-def inverse_below(A: np.ndarray, threads: int = 1) -> bool:
-    """Overwrite the lower triangle of a positive definite matrix with that of its inverse.
-
-    Parameters
-    ----------
-    A : np.ndarray of shape (size, size)
-        Symmetric, in Fortran order. Overwritten; what is above the diagonal loses its meaning.
-    threads : int
-        With two or more, two threads share the work by halves of the matrix.
-
-    Returns
-    -------
-    bool
-        Whether A is positive definite. Cost: size^3 / 2 multiply-adds.
-
-    Notes
-    -----
-    With A = C C^T and X = C^{-1}, A^{-1} = X^T X. In halves, X21 = -C22^{-1} C21 X11, and the
-    inverse has the blocks X11^T X11 + X21^T X21, C22^{-T} X21 and (C22 C22^T)^{-1}. LAPACK does
-    the halves on the diagonal, and every product is cut in two parts of equal cost.
-    """
-    if threads <= 1:
-        if not nogil.cholesky(A):
-            return False
-        nogil.inverse_of_factored(A)
-        return True
-    p = len(A) // 2
-    A11, A21, A22 = A[:p, :p], A[p:, :p], A[p:, p:]
-    rows, columns = nogil.parts(len(A21), 2), nogil.parts(p, 2)
-
-    def both(*tasks):
-        return nogil.in_threads(lambda task: task(), tasks, 2)
-
-    def add_gram(B, out, factor):
-        """Add factor B B^T, below the diagonal at least; both parts have equal areas."""
-        cut = int(0.382 * len(B))
-        both(
-            lambda: nogil.add_product(B, B[:cut].T, out[:, :cut], factor),
-            lambda: nogil.add_product(B[cut:], B[cut:].T, out[cut:, cut:], factor),
-        )
-
-    # 1. C11, C21 and C22; X11 beside the last.
-    if not nogil.cholesky(A11):
-        return False
-    nogil.in_threads(lambda part: nogil.solve_triangular_right(A21[part], A11), rows, 2)
-    add_gram(A21, A22, -1.0)
-    if not both(lambda: nogil.cholesky(A22), lambda: nogil.invert_triangular(A11))[0]:
-        return False
-    # 2. -X21 in the place of C21.
-    nogil.in_threads(lambda part: nogil.multiply_triangular(A21[part], A11), rows, 2)
-    nogil.in_threads(lambda part: nogil.solve_triangular(A22, A21[:, part]), columns, 2)
-    # 3. The blocks of the inverse.
-    C22 = A22.copy(order="F")
-    both(lambda: nogil.inverse_of_factored(A22), lambda: nogil.own_gram(A11))
-    add_gram(A21.T, A11, 1.0)
-    nogil.in_threads(lambda part: nogil.solve_triangular(C22, A21[:, part], True), columns, 2)
-    np.negative(A21, out=A21)
-    return True
-
-
 def invert_in_place(A: np.ndarray, name: str, threads: int = 1) -> np.ndarray:
     """Overwrite a positive definite matrix with its inverse.
 
@@ -159,7 +99,7 @@ def invert_in_place(A: np.ndarray, name: str, threads: int = 1) -> np.ndarray:
     name : str
         What the error calls the matrix.
     threads : int
-        As in ``inverse_below``.
+        As in ``firal.common.halves.inverse_below``.
 
     Returns
     -------
@@ -171,7 +111,7 @@ def invert_in_place(A: np.ndarray, name: str, threads: int = 1) -> np.ndarray:
     ValueError
         If A is not positive definite to rounding.
     """
-    if not inverse_below(A.T, threads):
+    if not halves.inverse_below(A.T, threads):
         raise ValueError(f"{name} must be well conditioned, got a matrix singular to rounding")
     return from_lower(A.T)
 
@@ -190,9 +130,9 @@ def trace_of_ratio(A: np.ndarray, F: np.ndarray) -> float:
         The trace; inf if A is not positive definite. Cost: about size^3 multiply-adds.
     """
     C, half = A.T.copy(order="F"), F.copy(order="F")
-    if not nogil.cholesky(C):
+    if not halves.cholesky(C):
         return np.inf
-    nogil.solve_triangular(C, half)
+    halves.solve(C, half)
     return float(np.vdot(half.T, half.T))
 
 
@@ -215,14 +155,14 @@ def trace_and_derivative(
         Cost: about 2 size^3 multiply-adds.
     """
     C, half = A.T.copy(order="F"), F.copy(order="F")
-    if not nogil.cholesky(C):
+    if not halves.cholesky(C, threads):
         return np.inf, None
 
     def of_columns(part):
         columns = half[:, part]
-        nogil.solve_triangular(C, columns)
+        halves.solve(C, columns)
         f = float(np.vdot(columns.T, columns.T))  # .T: in the order of memory
-        nogil.solve_triangular(C, columns, transposed=True)
+        halves.solve(C, columns, transposed=True)
         return f, nogil.gram(columns)
 
     return _added(nogil.in_threads(of_columns, nogil.parts(half.shape[1], threads), threads))

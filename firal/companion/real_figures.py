@@ -6,6 +6,8 @@ returns the axes.
 
 from __future__ import annotations
 
+from textwrap import wrap
+
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
@@ -75,9 +77,9 @@ def picked_images(pool, records, *, trial=0, rounds=(1,), strategies=None, colum
 
     ``pool`` has ``images``, ``labels`` and ``classes`` (``firal.data.datasets.Pool``); dark ink on
     white for gray images. Every strategy and round starts a new line of at most ``columns``
-    thumbnails (None: one line). Under a thumbnail stands its class: the name if there are at
-    most 20 classes, else the number. All thumbnails are one picture, so that the figure stays
-    small and quick.
+    thumbnails (None: one line). Under a thumbnail stands the name of its class, the first where
+    there are several, in lines of one or two words. All thumbnails are one picture, so that the
+    figure stays small and quick.
     """
     chosen = {
         (r.strategy, r.round): r.picked for r in records if r.trial == trial and r.round in rounds
@@ -95,12 +97,10 @@ def picked_images(pool, records, *, trial=0, rounds=(1,), strategies=None, colum
     widest = max(len(rows) for _, rows in lines)
     height, width = pool.images.shape[1] + 2 * GAP, pool.images.shape[2] + 2 * GAP
     inch = 6.0 / widest  # of one thumbnail, in a figure of 7 inches
-    called = [str(name) for name in pool.classes]
-    if len(called) > 20:
-        called = [str(number) for number in range(len(called))]
-    longest = max(map(len, called))
-    size = min(7.0, 0.9 * 72 * inch / (0.6 * longest))  # of the text below it, in points
-    below = int(np.ceil(height * 1.3 * size / 72 / inch))  # pixels that the text needs
+    called = [wrap(str(name).split(",")[0], 11, break_long_words=False) for name in pool.classes]
+    longest, most = max(len(line) for name in called for line in name), max(map(len, called))
+    size = min(7.0, 0.95 * 72 * inch / (0.55 * longest))  # of the text below it, in points
+    below = int(np.ceil(height * 1.3 * most * size / 72 / inch))  # pixels that the text needs
     sheet = np.full((len(lines) * (height + below), widest * width, 3), 255, dtype=np.uint8)
     fig, ax = plt.subplots(
         figsize=(7.0, 6.0 * sheet.shape[0] / sheet.shape[1] + 0.3), layout="constrained"
@@ -111,7 +111,7 @@ def picked_images(pool, records, *, trial=0, rounds=(1,), strategies=None, colum
         for j, row in enumerate(rows):
             inside = np.s_[top + GAP : top + height - GAP, j * width + GAP : (j + 1) * width - GAP]
             sheet[inside] = _picture(pool.images[row], pool.images.max())
-            below_it = called[pool.labels[row]]
+            below_it = "\n".join(called[pool.labels[row]])
             ax.text((j + 0.5) * width, top + height, below_it, ha="center", va="top", fontsize=size)
     ax.imshow(sheet, interpolation="nearest")  # sharp, and it compresses well
     ax.set_axis_off()

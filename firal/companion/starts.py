@@ -179,8 +179,12 @@ def check_starts(rounds, pool, labels, *, seed, ridge=RIDGE, trial=0) -> int:
     return fits
 
 
-def run_trial(pool, labels, trial, names, *, rounds, batch, seed) -> list[Round]:
-    """One trial of the named runs: strategies from S0, or the kinds of this module."""
+def run_trial(pool, labels, trial, names, *, rounds, batch, seed, own=None) -> list[Round]:
+    """One trial of the named runs: strategies from S0, or the kinds of this module.
+
+    ``own`` has functions ``(pool, labeled, theta, budget, rng) -> rows`` that stand in the place of
+    the strategies of their names, such as BAIT with one block per class.
+    """
     options, out = dict(rounds=rounds, batch=batch, seed=seed), []
     for name in names:
         if name == FROM_NOTHING:
@@ -194,7 +198,9 @@ def run_trial(pool, labels, trial, names, *, rounds, batch, seed) -> list[Round]
         elif name in ROUNDINGS:
             out += roundings(pool, labels, name, trial, **options)
         else:
-            out += compare(pool, labels, trials=[trial], strategies=[name], **options)
+            strategy = (own or {}).get(name, name)
+            run = compare(pool, labels, trials=[trial], strategies=[strategy], **options)
+            out += [r._replace(strategy=name) for r in run]
     return out
 
 

@@ -25,7 +25,8 @@ from firal.data.output import replace_file
 from firal.engine.scaling import model_features
 from firal.pipeline import next_batch
 from firal.selection.penalized import RIDGE
-from firal.session.evaluation import STABLE, WINDOW, cohen_kappa, fitted
+from firal.session.evaluation import STABLE, WINDOW, cohen_kappa
+from firal.session.fitted_model import fitted
 
 HELD_OUT = 50
 EIGENVECTORS = {"standardize": False, "intercept": False}  # as the chapter on use advises

@@ -152,7 +152,9 @@ def file_home(path: str | os.PathLike, columns: Sequence[str] | None = None) -> 
     if path.suffix.lower() == ".npy" and columns is None:
         try:
             return ArrayHome(np.load(path, mmap_mode="r", allow_pickle=False))
-        except (ValueError, EOFError) as error:
+        except (MemoryError, OSError):
+            raise
+        except Exception as error:  # a damaged header may raise anything
             reason = "it holds objects or another format" if "pickle" in str(error) else error
             raise ValueError(f"{path.name} must be an intact .npy of numbers: {reason}") from None
     if path.suffix.lower() == ".parquet":

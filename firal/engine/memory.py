@@ -18,6 +18,7 @@ from firal.model.hessians import contract_curvature, weighted_information
 
 FACTOR_BYTES = 32 * 2**20  # points per QR factorization, as bytes
 POINTS_PER_THREAD = 1000  # a thread of its own does not pay for fewer points
+BYTES_PER_THREAD = 2**24  # nor for less working memory, if points are large
 MOST_PARTS = 8  # every part has its own working memory
 
 
@@ -95,7 +96,9 @@ def by_blocks(
         for inner in pool_blocks(part.stop - part.start, bytes_per_point, budget):
             work(part.start, slice(part.start + inner.start, part.start + inner.stop))
 
-    _by_parts(m, threads, all_blocks_of)
+    _by_parts(
+        m, threads, all_blocks_of, min(POINTS_PER_THREAD, BYTES_PER_THREAD // bytes_per_point)
+    )
 
 
 def triangular_factor(*point_sets: np.ndarray) -> np.ndarray:
@@ -124,9 +127,9 @@ def triangular_factor(*point_sets: np.ndarray) -> np.ndarray:
     return R
 
 
-def _by_parts(m, threads, work):
+def _by_parts(m, threads, work, least=None):
     """``work(part)`` for slices that split range(m) among threads; the list of their results."""
-    parts = min(threads, MOST_PARTS, m // POINTS_PER_THREAD)
+    parts = min(threads, MOST_PARTS, m // max(least or POINTS_PER_THREAD, 1))
     if parts <= 1:
         return [work(slice(0, m))]
     edges = np.linspace(0, m, parts + 1).astype(int)

@@ -11,6 +11,8 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 NEIGHBORS = 10
+TASK = 10**10  # multiply-adds of one search, for which an interruption waits
+TILE = 256  # points of scikit-learn's products: searches of so many points have the same roundings
 
 
 def typical_rows(points: np.ndarray, groups: np.ndarray, share: float) -> np.ndarray:
@@ -68,9 +70,17 @@ def neighbor_distance(points: np.ndarray, neighbors: int = NEIGHBORS) -> np.ndar
     """
     from sklearn.neighbors import NearestNeighbors  # importing it takes long
 
-    count = min(neighbors, len(points) - 1)
+    count, out = min(neighbors, len(points) - 1), np.zeros(len(points))
     if count < 1:
-        return np.zeros(len(points))
+        return out
     with threadpool_limits(1):
-        found, _ = NearestNeighbors(n_neighbors=count).fit(points).kneighbors()
-    return found.mean(axis=1)
+        model = NearestNeighbors(n_neighbors=count + 1).fit(points)
+        some = max(TASK // points.size // TILE, 1) * TILE
+        for start in range(0, len(points), some):
+            rows = slice(start, start + some)
+            found, which = model.kneighbors(points[rows])
+            # a point is its own neighbor, or one of many equal points is
+            own = which == np.arange(len(points))[rows, None]
+            own[~own.any(axis=1), 0] = True
+            out[rows] = found[~own].reshape(-1, count).mean(axis=1)
+    return out

@@ -28,6 +28,7 @@ from firal.common.threads import allowed_threads, one_thread
 from firal.selection import coordinates
 from firal.selection.block_rows import GroupedRows, blocks, contracted, each_class, grouped
 from firal.selection.inputs import Inputs, checked_inputs
+from firal.selection.summed_blocks import SummedBlocks
 
 MOST_BYTES = 8 * 2**30  # of the blocks; more is refused
 
@@ -41,7 +42,7 @@ class BlockProblem(NamedTuple):
         Pool.
     g : np.ndarray of shape (m, c)
         p (1 - p) of every point and class.
-    labeled_information : np.ndarray of shape (c, d, d)
+    labeled_information : np.ndarray or SummedBlocks of shape (c, d, d)
         Blocks of the labeled points and of the penalty.
     mean_information : np.ndarray of shape (c, d, d)
         Blocks of H_p.
@@ -55,7 +56,7 @@ class BlockProblem(NamedTuple):
 
     X: np.ndarray | GroupedRows
     g: np.ndarray
-    labeled_information: np.ndarray
+    labeled_information: np.ndarray | SummedBlocks
     mean_information: np.ndarray
     budget: int
     threads: int = 1
@@ -96,7 +97,7 @@ class BlockProblem(NamedTuple):
         """
         return self._replace(X=self.X[rows], g=self.g[rows])
 
-    def total_information(self, z: np.ndarray) -> np.ndarray:
+    def total_information(self, z: np.ndarray) -> np.ndarray | SummedBlocks:
         """Sigma(z): labeled points, penalty, and the pool with weights z.
 
         Parameters
@@ -106,13 +107,13 @@ class BlockProblem(NamedTuple):
 
         Returns
         -------
-        np.ndarray of shape (c, d, d)
-            Blocks. Cost: c d^2 / 2 multiply-adds per point with weight.
+        np.ndarray or SummedBlocks of shape (c, d, d)
+            Blocks, stored if they are small. Cost: c d^2 / 2 multiply-adds per point with weight.
         """
         held = z > 0
-        total = blocks(self.X[held], self.g[held] * z[held, None], self.threads)
-        total += self.labeled_information
-        return total
+        weights = self.g[held] * z[held, None]
+        total = SummedBlocks(self.X[held], weights, base=self.labeled_information)
+        return total.stored_if_small(self.threads)
 
     def evaluator(self) -> Callable[[np.ndarray], tuple[float, np.ndarray | None]]:
         """Function from Sigma to f and M = Sigma^{-1} H_p Sigma^{-1}.
@@ -124,7 +125,7 @@ class BlockProblem(NamedTuple):
         """
 
         def evaluate(Sigma):
-            f, M = np.empty(len(Sigma)), np.empty_like(Sigma)
+            f, M = np.empty(len(Sigma)), np.empty(Sigma.shape)
 
             def of_class(k):
                 inverse = inverse_or_none(Sigma[k])
@@ -243,27 +244,27 @@ def blocks_of(data: Inputs, report: Callable[[str, int, int], None] | None = Non
     -----
     Without a ridge nothing changes with an invertible linear map of the features, so they are
     replaced by coordinates on their span, and classes of probability zero are left out. Cost:
-    m c d^2 / 2 multiply-adds; memory m (d + c) + 4 c d^2.
+    m c d^2 / 2 multiply-adds; memory m (d + c) + 3 c d^2.
     """
     pool, labeled, p, p0, budget, ridge = data
-    d, c, threads = pool.shape[1], p.shape[1], allowed_threads()
+    d, c, threads, strength = pool.shape[1], p.shape[1], allowed_threads(), data.strength
     require_room(c, d)
     g, g0 = p * (1 - p), p0 * (1 - p0)
-    del p, p0
+    del p, p0, data
     if not g.any():
         raise ValueError(
             "pool must carry information, got none: all its points have probabilities of 0 and 1"
         )
     with one_thread():
         if ridge:
-            coordinates.require_strong_ridge(pool, data.strength)
+            coordinates.require_strong_ridge(pool, strength)
             X = grouped(pool)
         else:
             map_ = coordinates.whitened(pool, labeled)
             X, labeled = pool @ map_, labeled @ map_
             seen = g.any(axis=0)
             g, g0 = np.ascontiguousarray(g[:, seen]), g0[:, seen]
-        known = known_blocks(labeled, g0, data.strength * (1 - 1 / c))
+        known = SummedBlocks(labeled, g0, strength * (1 - 1 / c)).stored_if_small()
         step = None if report is None else partial(report, "information")
         mean = blocks(X, g, threads, step)
         mean /= len(pool)
@@ -291,28 +292,6 @@ def require_room(c: int, d: int) -> None:
             f"{c} blocks of {d} x {d} must fit in {MOST_BYTES / 2**30:.0f} GiB, got "
             f"{needed / 2**30:.0f} GiB: reduce the features"
         )
-
-
-def known_blocks(labeled: np.ndarray, g0: np.ndarray, penalty: float) -> np.ndarray:
-    """Blocks of the labeled points and of the penalty.
-
-    Parameters
-    ----------
-    labeled : np.ndarray of shape (n0, d)
-        Labeled points; may be empty.
-    g0 : np.ndarray of shape (n0, c)
-        p (1 - p) of their class probabilities.
-    penalty : float
-        Multiple of the identity in every block.
-
-    Returns
-    -------
-    np.ndarray of shape (c, d, d)
-        The blocks.
-    """
-    known, diagonal = blocks(labeled, g0), np.arange(labeled.shape[1])
-    known[:, diagonal, diagonal] += penalty
-    return known
 
 
 def _require_definite(mean, known, budget):

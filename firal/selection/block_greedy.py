@@ -81,7 +81,6 @@ def block_greedy(
     del state
     known = problem.total_information(chosen)
     state = _Greedy(problem.restricted(added)._replace(labeled_information=known), steps - b)
-    del known
     left = list(range(steps))
     while len(left) > b:
         loss = np.maximum(state.change_of_f(-1)[left], 0)  # rounding may leave it below
@@ -103,7 +102,7 @@ class _Greedy:
         L, H = problem.labeled_information, problem.mean_information
         c, d = L.shape[:2]
         self.problem, self.moves = problem, 0
-        self.W, self.B = np.empty_like(L), np.empty_like(L)
+        self.W, self.B = np.empty(L.shape), np.empty(L.shape)
 
         def of_class(k):
             W = inverse_or_none(L[k])

@@ -95,7 +95,7 @@ class BlockRounding:
     @cached_property
     def Sigma(self) -> np.ndarray:
         """Blocks (c, d, d) of the weights z and of the labeled points."""
-        return self.problem.total_information(self.z)
+        return np.asarray(self.problem.total_information(self.z))
 
     @cached_property
     def factor(self) -> np.ndarray:
@@ -111,7 +111,7 @@ class BlockRounding:
     @cached_property
     def labeled_per_pick(self) -> np.ndarray:
         """D: labeled information divided by the budget."""
-        return self.problem.labeled_information / self.problem.budget
+        return np.asarray(self.problem.labeled_information) / self.problem.budget
 
     @cached_property
     def white_labeled_per_pick(self) -> np.ndarray:

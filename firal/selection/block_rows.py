@@ -17,10 +17,12 @@ from threading import Lock
 import numpy as np
 from scipy import sparse
 
+from firal.common import nogil
 from firal.common.nogil import in_threads, parts
 
 FEWEST = 8  # columns of groups from which on they are worth the trouble
 PIECE = 4096  # points of one product
+HALVED = 512  # points of one product with a triangular matrix
 TASK = 10**10  # multiply-adds between two reports, for which an interruption waits
 PARTS = 32  # of the classes, per thread
 
@@ -180,15 +182,13 @@ def quadratic(X: np.ndarray | GroupedRows, M: np.ndarray, threads: int = 1) -> n
     Returns
     -------
     np.ndarray of shape (m, c)
-        ``x_i^T M_k x_i``, in the type of X. Cost: m c d^2 multiply-adds.
+        ``x_i^T M_k x_i``, in the type of X. Cost: as in :func:`forms`, for every block.
     """
     out = np.empty((len(X), len(M)), dtype=X.dtype if isinstance(X, np.ndarray) else np.float64)
     if isinstance(X, np.ndarray):
 
         def of_class(k):
-            block = M[k].astype(X.dtype, copy=False)
-            for rows in _some(len(X)):
-                out[rows, k] = np.einsum("ij,ij->i", X[rows] @ block, X[rows])
+            out[:, k] = forms(X, M[k])
 
         each_class(of_class, len(M), threads)
         return out
@@ -198,6 +198,41 @@ def quadratic(X: np.ndarray | GroupedRows, M: np.ndarray, threads: int = 1) -> n
         mixed += 2 * X.size[:, None] * block[d:, :d][X.group]
         own = block.diagonal()[d:][X.group]
         out[:, k] = np.einsum("ij,ij->i", mixed, X.x) + X.size**2 * own
+    return out
+
+
+def forms(X: np.ndarray, M: np.ndarray) -> np.ndarray:
+    """Quadratic forms of points with one symmetric matrix.
+
+    Parameters
+    ----------
+    X : np.ndarray of shape (n, d)
+        Points.
+    M : np.ndarray of shape (d, d)
+        Symmetric.
+
+    Returns
+    -------
+    np.ndarray of shape (n,)
+        ``x_i^T M x_i``, in the type of X.
+
+    Notes
+    -----
+    If M = C C^T is positive definite, these are the squared lengths of C^T x_i, and a product with
+    a triangular matrix has n d^2 / 2 multiply-adds: half of those with M. Where there are too few
+    points to pay for C, or M is singular to rounding, the product with M is taken.
+    """
+    out = np.empty(len(X), X.dtype)
+    C = M.T.copy(order="F") if X.dtype == np.float64 and len(X) >= 2 * len(M) else None
+    if C is None or not nogil.cholesky(C):
+        M = M.astype(X.dtype, copy=False)
+        for rows in _some(len(X)):
+            out[rows] = np.einsum("ij,ij->i", X[rows] @ M, X[rows])
+        return out
+    for rows in _some(len(X), HALVED):
+        half = X[rows].copy()
+        nogil.multiply_transposed(C, half.T)
+        out[rows] = np.einsum("ij,ij->i", half, half)
     return out
 
 
@@ -236,10 +271,9 @@ def contracted(
 
     def of_task(task):
         rows, classes = task
-        x, part = X[rows], 0
+        part = 0
         for block, weights in zip(M[classes], g[rows, classes].T, strict=True):
-            half = x @ block.astype(X.dtype, copy=False)
-            part = part + weights * np.einsum("ij,ij->i", half, x)
+            part = part + weights * forms(X[rows], block)
         if report is not None:
             with lock:
                 done[0] += 1
@@ -288,6 +322,6 @@ def each_class(
     in_threads(some, parts(count, min(count, PARTS * threads)), threads)
 
 
-def _some(m):
+def _some(m, piece=PIECE):
     """Rows in pieces that stay in the cache."""
-    return [slice(start, start + PIECE) for start in range(0, m, PIECE)]
+    return [slice(start, start + piece) for start in range(0, m, piece)]

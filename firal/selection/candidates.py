@@ -15,9 +15,10 @@ import numpy as np
 from firal.common.threads import one_thread
 from firal.selection.bait import greedy_picks
 from firal.selection.block_rounding import any_rounding
-from firal.selection.end_to_end import MAX_ITER, _best, _etas, _ftrl_runs, run_greedy
+from firal.selection.end_to_end import MAX_ITER, etas_of
 from firal.selection.ftrl import Selection
 from firal.selection.relaxation import Relaxation
+from firal.selection.runs import rounded
 from firal.selection.streamed import StreamedProblem
 from firal.selection.working_set import solve_on_working_set
 
@@ -94,16 +95,16 @@ def select_from_candidates(
         candidates = np.concatenate([only, np.setdiff1d(np.flatnonzero(relaxation.z), only)[:MOST]])
     small, z = problem.restricted(candidates), relaxation.z[candidates]
     z *= problem.budget / z.sum()
+    greedy = rounding == "greedy"
     with one_thread():
-        prepared = any_rounding(small, z)
-        if rounding == "greedy":
-            first = None if only is None else len(only)
-            runs = [run_greedy(prepared, partial(report, "greedy"), first=first)]
-        else:
-            etas = _etas(eta, small.parameters, small.budget)
-            runs = _ftrl_runs(prepared, etas, False, report)
-    best = _best(prepared, runs, by_objective=rounding == "greedy")
-    tried = tuple((r.eta, r.lambda_min) for r in runs if r.eta is not None)
+        best, tried = rounded(
+            any_rounding(small, z),
+            [] if greedy else etas_of(eta, small.parameters, small.budget),
+            by_objective=greedy,
+            greedy=greedy,
+            first=None if only is None else len(only),
+            report=report,
+        )
     structure = "full" if problem.mean_information.ndim == 2 else "block-diagonal"
     return best._replace(
         indices=candidates[best.indices],

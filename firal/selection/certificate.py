@@ -19,6 +19,7 @@ from collections.abc import Callable
 import numpy as np
 
 from firal.selection.problem import Problem
+from firal.selection.summed_blocks import inner_product
 
 FLOOR = 1e-10  # weights below FLOOR * b/m count as zero, but may grow again
 
@@ -124,7 +125,7 @@ class CertifiedSearch:
         a = None
         if M is not None:
             self.gradient = a = np.maximum(problem.contract(M), 0)
-            self.constant = np.vdot(problem.labeled_information, M) / b
+            self.constant = inner_product(problem.labeled_information, M) / b
             largest = largest_sum(a, b, self.capped)
             self.lower = max(self.lower, f * f / (largest + b * self.constant))
         # 3. Keep the best.

@@ -18,21 +18,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import closing, nullcontext
 from functools import partial
-from threading import Lock
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from firal.common import checks
-from firal.common.nogil import in_threads
 from firal.common.progress import reporter
-from firal.common.threads import matrix_threads, one_thread
-from firal.selection.block_rounding import BlockRounding, any_rounding
-from firal.selection.ftrl import LARGEST_ETA, Selection, run_ftrl
-from firal.selection.picked import spectrum_of
+from firal.common.threads import one_thread
+from firal.selection.block_rounding import any_rounding
+from firal.selection.ftrl import LARGEST_ETA, Selection
 from firal.selection.relaxation import check_options, solve_relaxed
-from firal.selection.rounding import Rounding
-from firal.selection.scoring import TIE
+from firal.selection.runs import rounded
 from firal.selection.structure import prepare
 from firal.selection.support import candidates_of, given_rows, of_pool, spread
 from firal.selection.ties import warn_if_all_tie
@@ -179,7 +175,7 @@ def select(
         warn_if_all_tie(problem, pool, labeled, ridge)
     elif by_default and rounding == "best" and eta is None:
         rounding = "greedy"
-    etas = _etas(eta, problem.parameters, problem.budget) if rounding != "greedy" else []
+    etas = etas_of(eta, problem.parameters, problem.budget) if rounding != "greedy" else []
     with _closing(bar), one_thread():
         # 1. Weights for all points.
         steps = partial(report, "relax")
@@ -188,15 +184,18 @@ def select(
         else:
             relaxation = solve_relaxed(problem, capped, None, tol, MAX_ITER, steps)
         # 2. From weights to points, with every eta, and by greedy steps.
-        small, z, rows = candidates_of(problem, relaxation, candidates if only is None else only)
-        prepared = any_rounding(small, z)
-        runs = _ftrl_runs(prepared, etas, replace, report)
-        tried = tuple((r.eta, r.lambda_min) for r in runs)
-        if rounding != "ftrl":
-            first, pickable = (None, rows) if only is None else (len(only), only)
-            steps = partial(report, "greedy")
-            runs.append(run_greedy(prepared, steps, spread(watch, pickable, m), first))
-        best = _best(prepared, runs, by_objective=bool(ridge))
+        wanted = candidates if only is None else only
+        small, z, rows, first = candidates_of(problem, relaxation, wanted)
+        best, tried = rounded(
+            any_rounding(small, z),
+            etas,
+            by_objective=bool(ridge),
+            greedy=rounding != "ftrl",
+            replace=replace,
+            first=first,
+            report=report,
+            watch=spread(watch, rows if only is None else only, m),
+        )
     passes = relaxation.passes
     if rows is None:  # every step reads the whole pool, a greedy run has 2b forward ones
         passes += problem.budget * len(etas)
@@ -212,41 +211,6 @@ def select(
 
 def _closing(bar):
     return nullcontext() if bar is None else closing(bar)
-
-
-def run_greedy(
-    rounding: Rounding | BlockRounding,
-    report: Callable[[int, int], None] | None = None,
-    watch: Callable[[int, np.ndarray], None] | None = None,
-    first: int | None = None,
-) -> Selection:
-    """Pick points by greedy steps on the objective itself.
-
-    The better of two sets is kept: the first b points added, for which the small-budget theorem
-    holds, and b points left of 2b added when the others were removed again.
-
-    Parameters
-    ----------
-    rounding : Rounding or BlockRounding
-        The prepared problem; its weights z only serve the certificate ``lambda_min``.
-    report : callable, optional
-        Called after every forward step as ``report(done, total)``.
-    watch : callable, optional
-        As in ``bait``.
-    first : int, optional
-        Only so many points, the first ones, may be picked; by default all.
-
-    Returns
-    -------
-    Selection
-        The picked rows; ``eta`` is None.
-    """
-    runs, none = [], np.empty(0)
-    pickable = rounding if first is None else rounding.of_first(first)
-    for rows in pickable.greedy_picks(watch, report):
-        lambda_min, objective = rounding.quality(rows)
-        runs.append(Selection(rows, None, lambda_min, none, none, objective))
-    return _best(rounding, runs[::-1], by_objective=True)
 
 
 def eta_grid(size: int, budget: int) -> list[float]:
@@ -298,7 +262,28 @@ def eta_theory(size: int, budget: int) -> float:
     return float(np.sqrt(2) * budget / (np.sqrt(budget) - np.sqrt(2 * size)))
 
 
-def _etas(eta, size, budget):
+def etas_of(eta: float | str | None, size: int, budget: int) -> list[float]:
+    """The learning rates that an option of ``select`` means.
+
+    Parameters
+    ----------
+    eta : float, "theory" or None
+        The option.
+    size : int
+        Number of parameters d~.
+    budget : int
+        Number of points to pick.
+
+    Returns
+    -------
+    list of float
+        One or more.
+
+    Raises
+    ------
+    ValueError
+        If it is something else, or there is no closed form.
+    """
     if eta is None:
         return eta_grid(size, budget)
     if isinstance(eta, str):
@@ -319,33 +304,3 @@ def _rounding(rounding, ridge, replace):
         what = "replace=True" if replace else "ridge=0"
         raise ValueError(f'rounding must be "ftrl" with {what}, got {rounding!r}')
     return rounding
-
-
-def _ftrl_runs(rounding, etas, replace, report):
-    """One run per eta; large matrices on one thread each, some runs at the same time."""
-    b, done, lock = rounding.problem.budget, [0], Lock()
-    threads = matrix_threads(rounding.problem.size, rounding.problem.threads)
-
-    def step(*_):
-        with lock:
-            done[0] += 1
-            report("sparsify", done[0], len(etas) * b)
-
-    def run(eta):
-        mine = rounding
-        if min(threads, len(etas)) > 1:
-            mine = rounding.alone()
-        return run_ftrl(mine, eta, replace, step)
-
-    return in_threads(run, etas, threads)
-
-
-def _best(rounding, runs, by_objective):
-    """The run to keep, the first of equals: by the objective, or by lambda_min."""
-    if by_objective:  # the same points in another order may differ by rounding
-        least = min(r.objective for r in runs)
-        return next(r for r in runs if r.objective <= least * (1 + TIE))
-    full_rank = [r for r in runs if np.isfinite(r.objective)]
-    if full_rank:
-        return max(full_rank, key=lambda r: r.lambda_min)
-    return min(runs, key=lambda r: np.sum(1 / (1 + spectrum_of(rounding, r.indices))))

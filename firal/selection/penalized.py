@@ -28,6 +28,7 @@ many pools; the chapter *The estimator that is really fitted* has the tables.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from contextlib import closing, nullcontext
 
@@ -45,14 +46,16 @@ from firal.selection.coordinates import require_strong_penalty
 from firal.selection.end_to_end import select
 from firal.selection.ftrl import Selection
 from firal.selection.probabilities import class_probabilities
+from firal.selection.reduced import FeaturesReduced, reduce_features
 from firal.selection.typical_first import typical_candidates, usual_options
-from firal.selection.wide import WideProblem, select_wide, squared_norms
+from firal.selection.wide import select_wide
+from firal.selection.wide_forms import WideProblem, in_double, pieces, squared_norms
+from firal.selection.wide_sizes import is_wide, reduced_sizes
 
 RIDGE = 1e-2  # on features of mean square 1
 LARGEST_SIZE = 600  # with full matrices, cluster effects are left out beyond this order
 LARGEST_FIRST = 150  # the same for the first batch, where blocks lose nothing
 LARGEST_FULL = 1500  # beyond this order the information is block-diagonal
-LARGEST_ORDER, LARGEST_BLOCKS = 800, 2**31  # order and bytes beyond which no block is written
 CLUSTER_SAMPLE = 5000  # points that fix the clusters of wide features
 GAP = 0.1  # of the relaxed problem, which only serves the certificate here
 
@@ -80,30 +83,6 @@ def fit_ridge(ridge: float, n_labeled: int, budget: int) -> float:
     0.02
     """
     return ridge * (n_labeled + budget) / n_labeled
-
-
-def is_wide(order: int, n_classes: int) -> bool:
-    """Whether the blocks of a design are too large to be written down.
-
-    Parameters
-    ----------
-    order : int
-        Features and clusters.
-    n_classes : int
-        Number of blocks.
-
-    Returns
-    -------
-    bool
-        True beyond ``LARGEST_ORDER`` columns, or if four sets of blocks take more than
-        ``LARGEST_BLOCKS`` bytes.
-
-    Examples
-    --------
-    >>> is_wide(249, 100), is_wide(2249, 100), is_wide(500, 1000)
-    (False, True, True)
-    """
-    return order > LARGEST_ORDER or 4 * 8 * n_classes * order**2 > LARGEST_BLOCKS
 
 
 def select_penalized(
@@ -168,8 +147,10 @@ def select_penalized(
     of all information (``structure="block-diagonal"``), with cluster effects. Before the first
     label the class part is one number, and the size is d + budget for any number of classes. Where
     these blocks are too large (``is_wide``), none is written (:mod:`firal.selection.wide`): the
-    same problem in all columns, in the type of the pool, and a certificate that costs nothing but
-    is weaker.
+    same problem in all columns, without a copy of a pool in float32, and a certificate that costs
+    nothing but is weaker. With very many labels that does not fit either: principal directions take
+    the place of the columns (:mod:`firal.selection.reduced`), and a ``FeaturesReduced`` warning and
+    ``why`` say how much of the mean square is lost.
 
     Examples
     --------
@@ -211,15 +192,37 @@ def select_penalized(
     kind = np.float32 if wide and pool.dtype == np.float32 else np.float64
     pool, labeled = pool.astype(kind, copy=False), labeled.astype(kind, copy=False)
     if nothing_known:
-        p, p0 = (np.full((len(X), 2), 0.5, kind) for X in (pool, labeled))
-    elif probabilities is not None:
-        p, p0 = p.astype(kind, copy=False), p0.astype(kind, copy=False)
-    else:
-        p, p0 = (softmax(X, theta.astype(kind, copy=False)) for X in (pool, labeled))
+        p, p0 = (np.full((len(X), 2), 0.5) for X in (pool, labeled))
+    elif probabilities is None:
+        p, p0 = (_probabilities(X, theta.astype(np.float64, copy=False)) for X in (pool, labeled))
+    why, columns = None, max(np.count_nonzero(pool.any(axis=0)), 1)  # one of zeros is no feature
+    if wide:
+        effects = count if clusters else 0
+        sizes = reduced_sizes(d, free + 1, len(labeled) + min(2 * budget, m), effects)
+        if sizes is not None:
+            pool, labeled, kept = reduce_features(pool, labeled, sizes[0])
+            why = (
+                f"{d} features are replaced by {pool.shape[1]} principal directions with "
+                f"{100 * kept:.1f} % of their mean square: with {len(labeled)} labels and "
+                f"{free + 1} classes the design in all columns does not fit"
+            )
+            warnings.warn(why, FeaturesReduced, stacklevel=2)
+            wide, count = False, sizes[1] if clusters else count
     if wide:
         strength = (len(labeled) + budget) * ridge
         return _select_wide(
-            pool, labeled, p, p0, strength, budget, count, clusters, typical, rng, progress, watch
+            pool,
+            labeled,
+            p,
+            p0,
+            strength,
+            budget,
+            count,
+            clusters / np.sqrt(columns),
+            typical,
+            rng,
+            progress,
+            watch,
         )
     # 3. Clusters: typical points may be picked, and indicators join the features.
     effects = clusters and (structure != "full" or (d + count) * free <= LARGEST_SIZE)
@@ -227,11 +230,10 @@ def select_penalized(
         centers = cluster_centers(pool, count, rng, starts=1)
     only = typical_candidates(pool, centers, budget, typical) if typical < 1 else None
     if effects:
-        columns = max(np.count_nonzero(pool.any(axis=0)), 1)  # one of zeros is no feature
         size = clusters * np.sqrt(np.sum(pool**2) / (m * columns))
         pool, labeled = (_with_indicators(X, centers, size) for X in (pool, labeled))
     # 4. The penalized design.
-    return select(
+    found = select(
         pool,
         labeled,
         None,
@@ -245,6 +247,7 @@ def select_penalized(
         progress=progress,
         watch=watch,
     )
+    return found if why is None else found._replace(why=why)
 
 
 def _select_wide(
@@ -263,8 +266,7 @@ def _select_wide(
         if typical < 1:
             only = typical_candidates(pool, centers, budget, typical)
         if clusters:
-            columns = max(np.count_nonzero(pool.any(axis=0)), 1)
-            size = clusters * np.sqrt(square / columns)
+            size = clusters * np.sqrt(square)
             pool, labeled = (
                 GroupedRows(
                     X, nearest_center(X, centers), np.full(len(X), size, X.dtype), len(centers)
@@ -275,6 +277,14 @@ def _select_wide(
         g, g0 = (np.ascontiguousarray(q * (1 - q)) for q in (p, p0))
         problem = WideProblem(pool, g, labeled, g0, strength, budget)
         return select_wide(problem, report, watch, only=only)
+
+
+def _probabilities(X, theta):
+    """Class probabilities in float64, without a copy of X in that type."""
+    out = np.empty((len(X), len(theta) + 1))
+    for rows in pieces(len(X)):
+        out[rows] = softmax(in_double(X[rows]), theta)
+    return out
 
 
 def _with_indicators(X, centers, size):

@@ -119,6 +119,17 @@ class Problem(NamedTuple):
         """
         return self._replace(X=self.X[rows], h=self.h[rows], reference=self.reference[rows])
 
+    def single(self) -> Problem:
+        """The same problem in float32.
+
+        Returns
+        -------
+        Problem
+            H_p and its factor are computed in float64 nevertheless.
+        """
+        X, h, known = (A.astype(np.float32) for A in (self.X, self.h, self.labeled_information))
+        return self._replace(X=X, h=h, labeled_information=known)
+
     def total_information(self, z: np.ndarray) -> np.ndarray:
         """Sigma(z): labeled points, penalty, and the pool with weights z.
 
@@ -133,6 +144,7 @@ class Problem(NamedTuple):
             Cost: m d~^2 / 4 multiply-adds, or less if few points have weight.
         """
         X, h, held = self.X, self.h, z > 0
+        z = z.astype(X.dtype, copy=False)
         if 2 * np.count_nonzero(held) < held.size:  # else the copy costs more than it saves
             X, h, z = X[held], h[held], z[held]
         return memory.information(X, h, z, self.threads) + self.labeled_information
@@ -145,7 +157,7 @@ class Problem(NamedTuple):
         callable
             Returns (inf, None) if Sigma is singular to rounding. Cost of a call: about 2 d~^3.
         """
-        target = self.target()
+        target = self.target().astype(self.X.dtype, copy=False)
         threads = matrix_threads(self.size, self.threads)
         return lambda Sigma: trace_and_derivative(Sigma, target, threads)
 

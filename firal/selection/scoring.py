@@ -110,8 +110,9 @@ class PoolScorer:
         return self._double(self._coefficients(W1, W2))
 
     def _is_large(self):
-        size = self.problem.size
-        return size >= SCREEN_SIZE and len(self.problem.X) * size**2 / 4 >= SCREEN_FROM
+        m, size = len(self.problem.X), self.problem.size
+        # with fewer points than parameters, the bounds of W1 and W2 cost as much as the scores
+        return m >= size >= SCREEN_SIZE and m * size**2 / 4 >= SCREEN_FROM
 
     def _coefficients(self, W1, W2):
         """Coefficients of the products x_a x_b, of the forms of W1 and then of W2."""
@@ -153,8 +154,7 @@ class PoolScorer:
         narrow = np.empty(coefficients.shape, np.float32)
         narrow[:pairs] = coefficients[:pairs]
         np.divide(coefficients[pairs:], largest, out=narrow[pairs:], casting="same_kind")
-        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-            upper = self._single(narrow, slack).astype(np.float64) * largest
+        upper = self._single(narrow, slack).astype(np.float64) * largest
         upper[np.isnan(upper)] = np.inf
         return upper
 
@@ -185,7 +185,9 @@ class _Pass:
             if slack is None:
                 scores[block] = bordered_derivative(forms[:pairs], forms[pairs:], *points, room)
             else:
-                scores[block] = slack.upper_bounds(forms, products, *points, room)
+                # in the thread itself: threads do not inherit it
+                with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+                    scores[block] = slack.upper_bounds(forms, products, *points, room)
 
         bytes_per_point = dtype.itemsize * (d * d // 2 + 6 * pairs)
         memory.by_blocks(m, self.threads, bytes_per_point, BLOCK_BYTES, fill)

@@ -10,8 +10,8 @@ the result comes with a certified relative gap.
 ``|V_i| = z_i <H(x_i), M>^{1/2}``; for that V the best z is proportional to ``|V_i|``, cut at 1
 where capped. Alternating the two never increases f; this is the step
 ``z_i <- z_i <H(x_i), M>^{1/2}``. We take it with Nesterov's momentum on the logarithms of z and
-drop the momentum whenever f grows. Where matrices are large, the power is 1 in place of 1/2 as long
-as f does not grow: a third fewer gradients.
+drop the momentum whenever f grows. Where matrices are large, ``firal.selection.accelerated`` makes
+gradients fewer and cheaper.
 
 **"mirror"** is Algorithm 2 of the paper: ``z_i <- z_i exp(-beta_t g_i)`` with g the gradient,
 rescaled, with ``beta_t = sqrt(log(m) / t) / max |g|``, and the best iterate is returned. The paper
@@ -28,13 +28,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from firal.selection import accelerated
 from firal.selection.certificate import CertifiedSearch
 from firal.selection.problem import Problem
 
-PLAIN = 0.5  # power of the monotone step
-BOLD = 1.0  # power of the first steps where matrices are large
-SHYER = 0.7  # factor of the power after a step that increased f
-LARGE_MATRICES = 600  # order from which on steps are bold; below, gradients are cheap
 NEAR = 2000  # points of the largest gradient that are candidates beside those with weight
 
 
@@ -55,6 +52,7 @@ class Relaxation(NamedTuple):
         Whether the gap is at most ``tol``.
     history : np.ndarray of shape (iterations, 2)
         Objective, and best lower bound so far, at every gradient; with a working set at every pass.
+        The bound is 0 as long as large matrices are in float32.
     passes : int
         How often the whole pool was read.
     candidates : np.ndarray of int
@@ -119,7 +117,12 @@ def solve(
     """
     search = CertifiedSearch(problem, capped, tol, max_iter, report)
     w = search.start() if start is None else search.feasible(start)
-    (_multiplicative if method == "multiplicative" else _mirror)(search, w)
+    if method == "mirror":
+        _mirror(search, w)
+    elif accelerated.is_large(problem):
+        accelerated.anderson(search, accelerated.rough_weights(search, w))
+    else:
+        _multiplicative(search, w)
     history = np.array(search.history)
     if not search.converged:
         warnings.warn(
@@ -161,30 +164,23 @@ def nearest_to_weight(z: np.ndarray, a: np.ndarray, budget: int) -> np.ndarray:
 
 def _multiplicative(search, w):
     """Square-root step with momentum on log z; where f grows, the plain step, which is monotone."""
-    power = BOLD if _is_large(search.problem) else PLAIN
     f, a = search.evaluate(w)
     previous, age = w, 0
     while a is not None and not search.finished:
-        # 1. The step without momentum; with the power 1/2 it never increases f.
-        step = search.feasible(w * (a / a.max()) ** power)
+        # 1. The step without momentum never increases f.
+        step = search.feasible(w * np.sqrt(a / a.max()))
         # 2. The same with momentum.
         trial = step
         if age:
             trial = search.feasible(step * (step / previous) ** (age / (age + 3)))
         f_trial, a_trial = search.evaluate(trial)
         # 3. If f grew, take the plain step instead, and start without momentum again.
-        if (age or power > PLAIN) and not f_trial <= f and not search.finished:
-            power = max(PLAIN, SHYER * power)
-            trial = step = search.feasible(w * np.sqrt(a / a.max()))
+        if age and not f_trial <= f and not search.finished:
+            trial = step
             age = 0
             f_trial, a_trial = search.evaluate(trial)
         w, f, a, previous = trial, f_trial, a_trial, step
         age += 1
-
-
-def _is_large(problem):
-    """Whether a gradient is so expensive that bold steps are worth it."""
-    return problem.mean_information.ndim == 2 and len(problem.mean_information) >= LARGE_MATRICES
 
 
 def _mirror(search, w):

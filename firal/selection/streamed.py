@@ -23,10 +23,11 @@ from firal.engine.pool import FeaturePool
 from firal.model.fitting import symmetric_penalty
 from firal.model.hessians import weighted_information
 from firal.selection import coordinates
-from firal.selection.block_diagonal import BlockProblem, known_blocks, require_room
+from firal.selection.block_diagonal import BlockProblem, require_room
 from firal.selection.design import BlockData, Design, FullData
 from firal.selection.problem import Problem, kept_classes, require_definite
 from firal.selection.structure import choose
+from firal.selection.summed_blocks import SummedBlocks
 
 BEST = 1000  # points with the largest values of the last pass, which become candidates
 PIECE = 512  # points of the small QR factorizations
@@ -178,7 +179,7 @@ def prepare_streamed(
         c = p0.shape[1]
         require_room(c, points.shape[1])
         data = BlockData(design)
-        known = known_blocks(points, p0 * (1 - p0), strength * (1 - 1 / c))
+        known = SummedBlocks(points, p0 * (1 - p0), strength * (1 - 1 / c)).stored_if_small()
         none = np.empty((0, points.shape[1])), np.empty((0, p0.shape[1]))
         small = BlockProblem(*none, known, None, budget)
     else:

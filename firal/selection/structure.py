@@ -111,7 +111,7 @@ def block_cost(task: str, m: int, d: int, c: int, budget: int) -> tuple[float, i
         per_step = PER_POOL * 4 * m * c * d
     gradients = GRADIENTS * c * (m * d**2 + 3 * d**3)
     work = float(gradients if task == "relax" else gradients + runs * steps * per_step)
-    return work, points + 32 * m * c + 6 * blocks, points + 4 * blocks
+    return work, points + 32 * m * c + 4 * blocks, points + 4 * blocks
 
 
 def choose(
@@ -220,9 +220,9 @@ def prepare(
     if factorize and structure != "block-diagonal" and is_flat(data):
         c = 2  # before the first label the full problem is that of two classes
     choice = choose(structure, task, m, d, c, data.budget)
+    only = [data]
+    del data  # the last reference is handed over, so that the probabilities are freed in time
     if choice.structure == "full":
-        only = [data]
-        del data  # problem_of has the last reference, and frees the probabilities before the end
         return problem_of(only.pop(), factorize), choice
     if structure == "auto":
         warnings.warn(
@@ -231,7 +231,7 @@ def prepare(
             StructureChosen,
             stacklevel=3,
         )
-    return blocks_of(data, report), choice
+    return blocks_of(only.pop(), report), choice
 
 
 def prepare_with_weights(

@@ -69,8 +69,10 @@ def given_rows(candidates: Any, m: int, least: int) -> np.ndarray | None:
 
 
 def candidates_of(
-    problem: Problem, relaxation: Relaxation, candidates: str | np.ndarray | None
-) -> tuple[Problem, np.ndarray, np.ndarray | None]:
+    problem: Problem,
+    relaxation: Relaxation,
+    candidates: str | np.ndarray | None,
+) -> tuple[Problem, np.ndarray, np.ndarray | None, int | None]:
     """The problem of the candidates of a solved relaxed problem.
 
     Parameters
@@ -88,18 +90,19 @@ def candidates_of(
     Returns
     -------
     tuple
-        The problem of the candidates, their weights, and their rows; None for rows if all points
-        are candidates.
+        The problem of the candidates and of all points with weight, their weights, their rows, and
+        how many of them, the first ones, are candidates. None for rows if they are the whole pool,
+        and None for the number if all are candidates.
     """
     if isinstance(candidates, np.ndarray):
         rows = np.concatenate([candidates, np.setdiff1d(np.flatnonzero(relaxation.z), candidates)])
-        return problem.restricted(rows), relaxation.z[rows], rows
+        return problem.restricted(rows), relaxation.z[rows], rows, len(candidates)
     if candidates is None:
         candidates = "support" if problem.n_points >= LARGE else "all"
     if candidates == "all":
-        return problem, relaxation.z, None
+        return problem, relaxation.z, None, None
     rows = relaxation.candidates
-    return problem.restricted(rows), relaxation.z[rows], rows
+    return problem.restricted(rows), relaxation.z[rows], rows, None
 
 
 def on_support(

@@ -12,7 +12,8 @@ And H_p enters only through products with vectors, which are sums over the pool:
     B_k x = W_k H_pk W_k x,    H_pk v = (1/m) sum_i g_ik x_i (x_i^T v).
 
 So greedy steps are exact, with three products of the pool with c vectors each. Nothing is
-projected, and nothing is lost.
+projected, and nothing is lost. All of it is float64, also for a pool in float32, whose rows are
+converted a few at a time (:mod:`firal.selection.wide_forms`).
 
 **The span.** Once the candidates are known, nothing but them and the labeled points comes into
 Sigma. On the complement of their span every Sigma_k is l I, so f is that of the problem in
@@ -28,13 +29,9 @@ relaxed optimum.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
-from scipy import sparse
 
-from firal.common.blocks import pool_blocks
-from firal.common.nogil import in_threads, parts
 from firal.common.threads import allowed_threads, one_thread
 from firal.selection.block_diagonal import BlockProblem
 from firal.selection.block_greedy import block_greedy
@@ -43,44 +40,11 @@ from firal.selection.certificate import largest_sum
 from firal.selection.ftrl import Selection
 from firal.selection.scoring import TIE
 from firal.selection.solver import Relaxation
+from firal.selection.wide_forms import Forms, WideProblem, in_double, pieces
 
-BLOCK_BYTES = 16 * 2**20
-MOST_BYTES = 8 * 2**30  # of the vectors v; more is refused
 SPAN_BYTES = 2**28  # of the blocks in the span, above which backward steps are left out
-ROUNDING = {np.dtype(np.float32): 1e-3, np.dtype(np.float64): 1e-9}  # of the lower bound
-RANK = {np.dtype(np.float32): 1e-5, np.dtype(np.float64): 1e-11}  # directions that count
-
-
-class WideProblem(NamedTuple):
-    """The data of one selection with wide features.
-
-    Attributes
-    ----------
-    X : np.ndarray or GroupedRows of shape (m, d)
-        Pool, float32 or float64; all products are in this type.
-    g : np.ndarray of shape (m, c)
-        p (1 - p) of every point and class, in the same type.
-    labeled : np.ndarray or GroupedRows of shape (n0, d)
-        Labeled points, in the same columns.
-    labeled_g : np.ndarray of shape (n0, c)
-        p (1 - p) of these.
-    strength : float
-        Number of labels after the batch times the ridge.
-    budget : int
-        Number of points to pick.
-    """
-
-    X: np.ndarray | GroupedRows
-    g: np.ndarray
-    labeled: np.ndarray | GroupedRows
-    labeled_g: np.ndarray
-    strength: float
-    budget: int
-
-    @property
-    def level(self) -> float:
-        """The penalty l of every block."""
-        return self.strength * (1 - 1 / self.g.shape[1])
+ROUNDING = 1e-9  # of the lower bound
+RANK = 1e-11  # directions that count
 
 
 def select_wide(
@@ -111,11 +75,6 @@ def select_wide(
         The picked rows; ``objective`` is f in all columns. ``relaxation`` has the first b points
         that were added as its weights, and a certified gap; ``lambda_min`` is NaN.
 
-    Raises
-    ------
-    ValueError
-        If the vectors of the labeled and added points would take too much memory.
-
     Notes
     -----
     Cost: m^2 d / 2 multiply-adds for the start, and 3 m c d for every labeled and every added
@@ -125,7 +84,7 @@ def select_wide(
     m, b = len(problem.X), problem.budget
     steps, threads = min(2 * b, m if only is None else len(only)), allowed_threads()
     with one_thread():
-        state = _Forms(problem, steps, threads, report)
+        state = Forms(problem, steps, threads, report)
         total = len(problem.labeled) + steps
         # 1. The labeled points.
         for j in range(len(problem.labeled)):
@@ -187,45 +146,21 @@ def span_problem(problem: WideProblem, rows: np.ndarray) -> tuple[BlockProblem, 
     Cost: m t d + m c t^2 multiply-adds for t points; memory 2 c t^2 and m t numbers.
     """
     X, g, level = problem.X, problem.g, problem.level
-    T = np.vstack([_written_out(problem.labeled), _written_out(X[rows])])
-    values, vectors = np.linalg.eigh((T @ T.T).astype(np.float64))
-    kept = values > RANK[T.dtype] * values[-1]
-    basis = (vectors[:, kept] / np.sqrt(values[kept])).T.astype(T.dtype) @ T  # orthonormal rows
-    inside, n0 = T.astype(np.float64) @ basis.T.astype(np.float64), len(problem.labeled)
+    T = np.vstack([_written_out(in_double(part)) for part in (problem.labeled, X[rows])])
+    values, vectors = np.linalg.eigh(T @ T.T)
+    kept = values > RANK * values[-1]
+    basis = (vectors[:, kept] / np.sqrt(values[kept])).T @ T  # orthonormal rows
+    inside, n0 = T @ basis.T, len(problem.labeled)
     mean = np.zeros((g.shape[1], len(basis), len(basis)))
-    for part in pool_blocks(len(X), 8 * basis.shape[0], BLOCK_BYTES):
-        mean += blocks(product(X[part], basis).astype(np.float64), g[part])
+    for part in pieces(len(X)):
+        mean += blocks(product(in_double(X[part]), basis), g[part])
     mean /= len(X)
-    known = blocks(inside[:n0], problem.labeled_g.astype(np.float64))
+    known = blocks(inside[:n0], problem.labeled_g)
     diagonal = np.arange(len(basis))
     known[:, diagonal, diagonal] += level
-    outside = _start(problem) - np.trace(mean, axis1=1, axis2=2).sum() / level
-    small = BlockProblem(inside[n0:], g[rows].astype(np.float64), known, mean, problem.budget)
+    outside = problem.start - np.trace(mean, axis1=1, axis2=2).sum() / level
+    small = BlockProblem(inside[n0:], g[rows], known, mean, problem.budget)
     return small, max(float(outside), 0.0)
-
-
-def squared_norms(X: np.ndarray | GroupedRows) -> np.ndarray:
-    """Squared norms of all points.
-
-    Parameters
-    ----------
-    X : np.ndarray or GroupedRows of shape (m, d)
-        Points.
-
-    Returns
-    -------
-    np.ndarray of shape (m,)
-        float64.
-    """
-    if isinstance(X, GroupedRows):
-        return squared_norms(X.x) + X.size.astype(np.float64) ** 2
-    return np.einsum("ij,ij->i", X, X).astype(np.float64)
-
-
-def _start(problem):
-    """f of the penalty alone: the sum of trace(H_pk) / l."""
-    squares = squared_norms(problem.X)
-    return float(squares @ problem.g.sum(axis=1, dtype=np.float64)) / len(squares) / problem.level
 
 
 def _objective(small, rows):
@@ -243,106 +178,14 @@ def _lower_bound(problem, state, rows):
     f, a = state.f, np.maximum(np.einsum("ik,ik->i", problem.g, state.q2), 0)
     known = max(f - a[rows].sum(), 0.0)  # <S, M> = f
     most = largest_sum(a, problem.budget, True) + known
-    return f * f / most * (1 - ROUNDING[state.type])
+    return f * f / most * (1 - ROUNDING)
 
 
 def _written_out(X):
     """Rows as an array."""
     if not isinstance(X, GroupedRows):
         return X
-    out = np.zeros(X.shape, X.x.dtype)
+    out = np.zeros(X.shape)
     out[:, : X.x.shape[1]] = X.x
     out[np.arange(len(X)), X.x.shape[1] + X.group] = X.size
-    return out
-
-
-class _Forms:
-    """The quadratic forms of all points, kept current while points come."""
-
-    def __init__(self, problem, steps, threads, report):
-        self.problem, self.moves = problem, 0
-        X, g, level = problem.X, problem.g, problem.level
-        (m, d), c, n = X.shape, g.shape[1], len(problem.labeled) + steps
-        self.type = (X.x if isinstance(X, GroupedRows) else X).dtype
-        needed = self.type.itemsize * c * n * d
-        if needed > MOST_BYTES:
-            raise ValueError(
-                f"{c} classes times {n} points times {d} columns must fit in "
-                f"{MOST_BYTES / 2**30:.0f} GiB, got {needed / 2**30:.0f} GiB: reduce the features"
-            )
-        self.v, self.s = np.empty((c, n, d), self.type), np.empty((c, n), self.type)
-        squares = squared_norms(X)
-        self.q1 = np.repeat(squares[:, None] / level, c, axis=1)
-        self.q2, self.f = np.empty((m, c)), _start(problem)
-        self.slices = parts(m, min(threads, m))
-        # q2 = x_i^T H_pk x_i / l^2 is a sum of squares of inner products
-        cuts = list(pool_blocks(m, self.type.itemsize * m, BLOCK_BYTES))
-
-        def start(cut):
-            inner = _inner(X, cut)
-            np.square(inner, out=inner)
-            self.q2[cut] = inner @ g / (m * level**2)
-
-        for k in range(0, len(cuts), len(self.slices)):
-            in_threads(start, cuts[k : k + len(self.slices)], len(self.slices))
-            report("forms", min(k + len(self.slices), len(cuts)), len(cuts))
-
-    def decrease(self):
-        """How much f falls when a point comes (m,)."""
-        g = self.problem.g
-        return np.einsum("ik,ik->i", g, self.q2 / (1 + g * self.q1))
-
-    def move(self, x, g):
-        """A point with features x (d,) and weights g (c,) comes."""
-        X, m, threads, t = self.problem.X, len(self.problem.X), len(self.slices), self.moves
-        x = x.astype(self.type, copy=False)
-        v = self._inverse(np.broadcast_to(x, self.v[:, 0].shape))
-        Xv = np.empty((m, len(v)), self.type)
-
-        # 1. u = W H_p v: one pass for the products, and the sum over the pool in the same pass.
-        def image(part):
-            Xv[part] = product(X[part], v)
-            return _weighted_sum(X[part], self.problem.g[part] * Xv[part])
-
-        u = self._inverse(sum(in_threads(image, self.slices, threads)) / np.asarray(m, self.type))
-        s = g / (1 + g * (v @ x).astype(np.float64))
-        eta = (u @ x).astype(np.float64)
-        self.f -= float(s @ eta)
-
-        # 2. The forms of all points.
-        def update(part):
-            Xu, mine = product(X[part], u), Xv[part]
-            self.q2[part] -= s * mine * (2 * Xu - s * eta * mine)
-            self.q1[part] -= s * np.square(mine)
-
-        in_threads(update, self.slices, threads)
-        self.v[:, t], self.s[:, t] = v, s
-        self.moves += 1
-
-    def _inverse(self, A):
-        """W_k a_k for the rows a_k of A (c, d)."""
-        V, s = self.v[:, : self.moves], self.s[:, : self.moves]
-        out = A / np.asarray(self.problem.level, self.type)
-        out -= np.matmul((s * np.matmul(V, A[:, :, None])[:, :, 0])[:, None], V)[:, 0]
-        return out
-
-
-def _inner(X, cut):
-    """Inner products of some points with all points."""
-    if not isinstance(X, GroupedRows):
-        return X[cut] @ X.T
-    out = X.x[cut] @ X.x.T
-    out += np.multiply.outer(X.size[cut], X.size) * (X.group[cut][:, None] == X.group)
-    return out
-
-
-def _weighted_sum(X, A):
-    """``A^T X`` for A of shape (m, c)."""
-    if not isinstance(X, GroupedRows):
-        return A.T @ X
-    d = X.x.shape[1]
-    out = np.zeros((A.shape[1], d + X.count), A.dtype)
-    out[:, :d] = A.T @ X.x
-    tail = sparse.csr_array((X.size, (X.group, np.arange(len(X)))), shape=(X.count, len(X)))
-    out[:, d:] = (tail @ A).T
     return out

@@ -5,7 +5,9 @@ over the pool computes a_i = <H(x_i), M> of all points at the solution. That pas
 of the full problem (``firal.selection.certificate``: every gradient gives a lower bound that no
 feasible weights can beat), and its largest values are the points that W lacks. W keeps the points
 with weight, takes these in, and the problem is solved again. The first pass is made at equal
-weights for all points, whose Sigma is known without a pass: labeled information plus b H_p.
+weights for all points, whose Sigma is known without a pass: labeled information plus b H_p. They
+only give a bound: weights of a working set are returned, since their support is small. Where this
+bound is enough for the first of these, no pass follows.
 
 **Where the pool lives does not matter.** Of a problem, this module uses seven names only, so any
 object that has them will do, for example one that reads its pool from a file:
@@ -35,6 +37,7 @@ import numpy as np
 from firal.selection.certificate import largest_sum
 from firal.selection.problem import Problem
 from firal.selection.solver import Relaxation, nearest_to_weight, solve
+from firal.selection.summed_blocks import inner_product
 
 FROM = 2000  # pools of fewer points are solved as a whole
 TAKEN = 500  # points of the sample, and that a pass adds; more if budget, d~ or the pool are large
@@ -94,16 +97,16 @@ def solve_on_working_set(
         # 1. One pass over the pool: the certificate.
         a = problem.contract(M)
         np.maximum(a, 0, out=a)
-        known = np.vdot(problem.labeled_information, M)
+        known = inner_product(problem.labeled_information, M)
         M = None  # of large blocks, two do not fit
         lower = max(lower, f * f / (largest_sum(a, b, capped) + known))
-        if f < best[0]:
+        if inner is not None and f < best[0]:
             best = f, _weights(m, b, rows, inner)
         history.append((f, lower))
-        gap = float(max(0.0, 1 - lower / best[0]))
+        gap = float(max(0.0, 1 - lower / min(f, best[0])))
         # 2. Stop at the gap, or replace the idle points of the working set by the violators.
-        whole = inner is not None and len(rows) == m
-        if gap <= tol or whole or len(history) == MOST_PASSES:
+        solved = inner is not None
+        if (solved and (gap <= tol or len(rows) == m)) or len(history) == MOST_PASSES:
             break
         if len(history) > PATIENCE:
             taken = min(2 * taken, m)
@@ -114,9 +117,15 @@ def solve_on_working_set(
         inner = _solve_inside(small, capped, wanted, max_iter, start, gradients, report)
         gradients += inner.iterations
         f, M = _evaluate(measure, small, inner.z)
+        if len(history) == 1 and 1 - lower / f <= tol:  # the bound of equal weights is enough
+            best = f, _weights(m, b, rows, inner)
+            break
         if M is None:  # no ridge, and W does not span the parameters: a larger sample will
             (f, M), inner = _at_equal_weights(problem, measure), None
             rows = _sample(m, 2 * len(rows))
+    if best[1] is None:
+        best = f, _weights(m, b, rows, None)
+    gap = float(max(0.0, 1 - lower / best[0]))
     converged, passes = bool(gap <= tol), len(history) + 1  # and one for H_p
     if not converged:
         warnings.warn(
@@ -183,6 +192,6 @@ def _evaluate(measure, small, z):
         return np.inf, None
     Sigma = small.total_information(z)
     f, M = measure(Sigma)
-    if M is None or not abs(np.vdot(Sigma, M) - f) <= SOUND * f:
+    if M is None or not abs(inner_product(Sigma, M) - f) <= SOUND * f:
         return np.inf, None
     return f, M

@@ -36,18 +36,6 @@ def test_the_inverse_takes_the_place_of_its_argument(size):
     assert np.shares_memory(found, room) and np.array_equal(room, found)
 
 
-@pytest.mark.parametrize("size", [2, 3, 41, linalg.TILE + 5])
-def test_the_inverse_by_halves(size):
-    A = definite(size)
-    room = np.array(A, order="F")
-    assert linalg.inverse_below(room, threads=2)
-    assert linalg.from_lower(room) == pytest.approx(np.linalg.inv(A), rel=1e-6, abs=1e-8)
-    for place in (0, size - 1):  # not definite: in the first half, and only in the second
-        A[place, place] = -1.0
-        assert not linalg.inverse_below(np.array(A, order="F"), threads=2)
-        A = definite(size)
-
-
 def test_a_singular_matrix_is_named():
     with pytest.raises(ValueError, match="Sigma must be well conditioned, got a matrix singular"):
         linalg.invert_in_place(-np.eye(2), "Sigma")

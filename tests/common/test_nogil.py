@@ -44,6 +44,10 @@ def test_triangular_products_and_solutions_touch_their_part_only():
     assert B[part] == pytest.approx(A[part] @ C, rel=1e-12)
     B[part] = A[part]
     assert np.array_equal(B, A)
+    nogil.multiply_transposed(C, B[:, part])
+    assert B[:, part] == pytest.approx(C.T @ A[:, part], rel=1e-12)
+    B[:, part] = A[:, part]
+    assert np.array_equal(B, A)
     assert nogil.gram(A[:, part]) == pytest.approx(np.tril(A[:, part] @ A[:, part].T), abs=1e-12)
 
 
@@ -51,8 +55,10 @@ def test_memory_in_another_order_is_refused():
     _, S, _ = matrices()
     with pytest.raises(AssertionError):
         nogil.cholesky(np.ascontiguousarray(S))
-    with pytest.raises(AssertionError):
-        nogil.cholesky(np.asfortranarray(S, dtype=np.float32))
+    with pytest.raises(KeyError):  # neither float64 nor float32
+        nogil.cholesky(np.asfortranarray(S, dtype=np.int64))
+    with pytest.raises(AssertionError):  # of two types
+        nogil.multiply_triangular(np.asfortranarray(S), np.asfortranarray(S, dtype=np.float32))
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3])

@@ -116,18 +116,19 @@ def test_picked_images_are_in_their_places(records, color, columns):
     plt.close(ax.figure)
 
 
-def test_picked_images_of_many_classes_show_numbers(records):
+def test_long_names_of_classes_are_shortened(records):
     pool = Pool(
         np.zeros((30, 2)),
         np.arange(30),
         np.zeros((30, 4, 4, 3), dtype=np.uint8),
         "many",
-        tuple(f"class {k}" for k in range(30)),
+        tuple(f"steel arch bridge {k}, viaduct" for k in range(30)),
         "",
     )
     ax = real_figures.picked_images(pool, records, strategies=("firal",))
     first = next(r.picked for r in records if r.strategy == "firal" and r.round == 1)
-    assert [t.get_text() for t in ax.texts] == ["FIRAL", *map(str, first)]
+    names = [f"steel arch\nbridge {k}" for k in first]
+    assert [t.get_text() for t in ax.texts] == ["FIRAL", *names]
     plt.close(ax.figure)
 
 

@@ -117,3 +117,15 @@ def test_a_trial_runs_what_is_named_and_differences_are_within_it(pool):
     assert gap.shape == (2,)
     by_hand = np.mean([own[1].accuracy - random[1], own[2].accuracy - random[2]])
     assert np.isclose(gap[1], 100 * by_hand)
+
+
+def test_own_functions_stand_for_strategies(pool):
+    X, y = pool
+
+    def last_rows(pool, labeled, theta, budget, rng):
+        return np.arange(len(pool) - budget, len(pool))
+
+    runs = starts.run_trial(X, y, 0, ["random", "bait"], **OPTIONS, own={"bait": last_rows})
+    assert [r.strategy for r in runs] == ["random"] * 3 + ["bait"] * 3
+    free = np.setdiff1d(np.arange(90), loop.initial_rows(y, 5, 0))
+    assert runs[4].picked.tolist() == free[-3:].tolist()

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.cluster import KMeans
 
 from firal.engine import clusters
-from firal.engine.clusters import cluster_centers, nearest_center
+from firal.engine.clusters import cluster_centers, nearest_center, nearest_distinct
 
 
 @pytest.fixture(autouse=True)
@@ -93,3 +94,29 @@ def test_fewer_distinct_points_than_clusters():
         centers = cluster_centers(pool, 5, np.random.default_rng(0))
     assert centers.shape == (5, 2)
     assert np.unique(centers, axis=0).tolist() == [[0.0, 0.0], [1.0, 2.0]]
+
+
+def test_the_default_is_the_best_of_three_starts():
+    pool = np.random.default_rng(5).normal(size=(150, 2))
+    seed = int(np.random.default_rng(7).integers(2**31))  # every further start is better
+    best = {
+        starts: KMeans(n_clusters=12, n_init=starts, random_state=seed).fit(pool).cluster_centers_
+        for starts in (2, 3, 4)
+    }
+    found = cluster_centers(pool, 12, np.random.default_rng(7))
+    assert np.array_equal(found, best[3])
+    assert not np.array_equal(found, best[2]) and not np.array_equal(found, best[4])
+
+
+@given(st.integers(0, 10**6), st.integers(1, 12))
+def test_nearest_rows_are_taken_once(seed, b):
+    """Whole numbers: many ties, of which the lower row is taken first."""
+    rng = np.random.default_rng(seed)
+    pool, centers = rng.integers(-2, 3, size=(12, 2)), rng.integers(-2, 3, size=(b, 2))
+    left, expected = list(range(12)), []
+    for center in centers:
+        row = min(left, key=lambda i: (sum((pool[i] - center) ** 2), i))
+        left.remove(row)
+        expected.append(row)
+    found = nearest_distinct(pool.astype(float), centers.astype(float))
+    assert found.tolist() == expected

@@ -5,6 +5,7 @@ import signal
 
 import numpy as np
 import pytest
+from hard_instances import instance
 
 import firal
 from firal.engine import passes
@@ -100,6 +101,20 @@ def test_a_selection_survives_the_death_of_a_worker(client):
     assert killed and batch.rows.tolist() == expected.rows.tolist()
     assert batch.selection.objective == expected.selection.objective
     assert batch.selection.relaxation.gap == expected.selection.relaxation.gap
+
+
+def test_a_hard_pool_has_the_certificate_of_memory(client, monkeypatch):
+    """Near ties, extreme probabilities and bad scales at once: the same bits."""
+    monkeypatch.setattr(passes, "BLOCK_BYTES", 8 * 3 * ROWS)
+    X, p = instance("all", m=2400)
+    y = {row: int(p[row].argmax()) for row in range(0, 2400, 60)}
+    found = []
+    for table in (as_home(X), array.from_array(X, chunks=(310, 2))):
+        batch = firal.next_batch(table, y, 5, strategy="firal")
+        relaxation = batch.selection.relaxation
+        found.append((batch.rows.tolist(), relaxation.objective, relaxation.gap))
+        assert 0 <= relaxation.gap <= 0.01
+    assert found[0] == found[1]
 
 
 def test_errors_of_a_worker_come_through(client):

@@ -44,3 +44,5 @@ def test_sample():
     assert np.array_equal(pool.sample(99, None)[:, 0], np.delete(np.arange(100.0), 3))
     some = pool.sample(10, np.random.default_rng(0))[:, 0]
     assert len(set(some)) == 10 and 3 not in some and np.array_equal(some, np.sort(some))
+    rows = np.random.default_rng(0).choice(99, size=10, replace=False)
+    assert some.tolist() == sorted(row + (row >= 3) for row in rows.tolist())

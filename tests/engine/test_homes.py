@@ -14,8 +14,9 @@ from homes_of import all_homes
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from firal.engine import parquet as parquet_home
 from firal.engine import passes
-from firal.engine.homes import ArrayHome, as_home
+from firal.engine.homes import ArrayHome, as_home, file_home
 from firal.engine.passes import as_block, block_rows
 
 pytest.importorskip("dask")
@@ -229,3 +230,69 @@ def test_columns_of_parquet(tmp_path):
 def test_a_home_is_its_own_home():
     home = ArrayHome(np.ones((2, 1)))
     assert as_home(home) is home and len(home) == 2
+
+
+def test_what_is_reported_after_every_part(monkeypatch, tmp_path):
+    monkeypatch.setattr(passes, "BLOCK_BYTES", 8 * 2 * 3)
+    X = np.arange(234.0).reshape(117, 2)  # 39 blocks: two parts of 16, and the rest
+    for name, home in all_homes(X, tmp_path).items():
+        calls = []
+        home.reduce(gram, joined, lambda *call, calls=calls: calls.append(call))
+        assert calls == [(16, 39), (32, 39), (39, 39)], name
+
+
+def test_many_scattered_rows_of_every_home(tmp_path):
+    X = np.random.default_rng(0).normal(size=(90, 3))
+    wanted = np.random.default_rng(1).integers(90, size=37)  # a file gives eight at a time
+    for name, home in all_homes(X, tmp_path).items():
+        assert np.array_equal(home.rows(wanted), X[wanted]), name
+
+
+@pytest.mark.parametrize("rows", [1, 3, 5, 7, 40])
+def test_blocks_of_parquet_do_not_depend_on_what_is_decoded_at_once(rows, monkeypatch, tmp_path):
+    X = np.random.default_rng(0).normal(size=(100, 2))
+    home = all_homes(X, tmp_path)["Parquet"]
+    monkeypatch.setattr(passes, "BLOCK_BYTES", 16 * rows)
+    monkeypatch.setattr(parquet_home, "READ_ROWS", 6)
+    blocks = [load() for load in home.loaders()]
+    assert [len(block) for block in blocks] == [len(X[k : k + rows]) for k in range(0, 100, rows)]
+    assert np.array_equal(np.vstack(blocks), X)
+
+
+def test_types_of_parquet(tmp_path):
+    import pyarrow
+    from pyarrow import parquet
+
+    columns = {"a": np.float32([1, 2]), "b": np.int16([3, 4]), "c": np.array([True, False])}
+    parquet.write_table(pyarrow.table(columns), tmp_path / "x.parquet")
+    home = as_home(tmp_path / "x.parquet")
+    assert home.dtype == np.float32 and home.rows(np.arange(2)).tolist() == [[1, 3, 1], [2, 4, 0]]
+    assert parquet_home.ParquetHome(tmp_path / "x.parquet", ["c", "b"]).dtype == np.int16
+
+
+def test_a_file_is_known_by_its_ending_in_any_case(tmp_path):
+    np.save(tmp_path / "x.npy", np.ones((3, 2)))
+    (tmp_path / "x.npy").rename(tmp_path / "X.NPY")
+    home = as_home(tmp_path / "X.NPY")
+    assert home.kind == "file" and home.shape == (3, 2)
+    with pytest.raises(ValueError, match="must be a .npy or .parquet file"):
+        file_home(tmp_path / "X.NPY", ["x"])  # columns are those of Parquet
+    (tmp_path / "text.npy").write_text("no numbers")
+    with pytest.raises(ValueError, match="text.npy .* it holds objects or another format"):
+        as_home(tmp_path / "text.npy")
+    (tmp_path / "short.npy").write_bytes((tmp_path / "X.NPY").read_bytes()[:-8])
+    with pytest.raises(ValueError, match="short.npy must be an intact .npy of numbers: (?!it)"):
+        as_home(tmp_path / "short.npy")
+
+
+@pytest.mark.parametrize(
+    ("mode", "kind"), [("r", "file"), ("r+", "file"), ("w+", "file"), ("c", "memory")]
+)
+def test_where_a_mapped_array_lives(mode, kind, tmp_path):
+    np.save(tmp_path / "x.npy", np.zeros((6, 2)))
+    shape = {"shape": (6, 2)} if mode == "w+" else {}
+    X = np.lib.format.open_memmap(tmp_path / "x.npy", mode, **shape)
+    for array in (X, X[1:], X.T):
+        assert ArrayHome(array).kind == kind
+    assert ArrayHome(np.array(X)).kind == "memory"
+    assert ArrayHome(np.asarray(X)).kind == "memory"  # not known to be a mapping: nothing goes back

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+from firal.engine import inputs
 from firal.engine.inputs import as_table, encode_labels
 
 pandas = pytest.importorskip("pandas")
@@ -169,3 +170,19 @@ def test_no_labels(y):
 def test_labels_that_do_not_fit_are_refused(y, message):
     with pytest.raises(ValueError, match=message):
         encode_labels(y, 4)
+
+
+def test_sparse_matrices_become_dense_up_to_a_size(monkeypatch):
+    sparse = pytest.importorskip("scipy.sparse")
+    for make in (sparse.csr_array, sparse.csc_matrix):
+        monkeypatch.setattr(inputs, "LARGEST_DENSE", 8 * 12)
+        assert np.array_equal(as_table(make(X)), X)
+        monkeypatch.setattr(inputs, "LARGEST_DENSE", 8 * 12 - 1)
+        with pytest.raises(ValueError, match="features must"):
+            as_table(make(X))
+
+
+def test_at_most_twelve_columns_are_named():
+    frame = pandas.DataFrame({f"word{k}": ["x"] for k in range(14)})
+    with pytest.raises(ValueError, match="got word0, word1, .*, word11 of another type"):
+        as_table(frame)

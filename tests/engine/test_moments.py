@@ -93,3 +93,25 @@ def test_the_first_bad_number_is_named(monkeypatch):
     X[93, 1] = np.inf
     with pytest.raises(ValueError, match="finite numbers, got inf in row 93, column 1"):
         streamed_feature_map(as_home(X))
+
+
+def test_every_part_of_both_passes_is_reported(monkeypatch):
+    monkeypatch.setattr(passes, "BLOCK_BYTES", 8 * 5 * 20)  # 25 blocks: parts of 16 and 9
+    calls = []
+    streamed_feature_map(as_home(table()), robust=True, report=lambda *call: calls.append(call))
+    assert calls == [("scale", done, 50) for done in (16, 25, 41, 50)]
+    calls.clear()
+    streamed_feature_map(as_home(table()), report=lambda *call: calls.append(call))
+    assert calls == [("scale", 16, 25), ("scale", 25, 25)]
+
+
+def test_maps_agree_to_rounding(monkeypatch):
+    """Means and factors themselves, of columns of one scale."""
+    monkeypatch.setattr(passes, "BLOCK_BYTES", 8 * 3 * 7)
+    X = np.random.default_rng(1).standard_t(5, size=(200, 3)) + 2
+    for options in ({}, {"robust": True}):
+        found, expected = streamed_feature_map(as_home(X), **options), feature_map(X, **options)
+        np.testing.assert_allclose(found.shift, expected.shift, rtol=1e-12, atol=1e-14)
+        np.testing.assert_allclose(found.factor, expected.factor, rtol=1e-12)
+    np.testing.assert_allclose(found.tails, expected.tails, rtol=1e-12)
+    np.testing.assert_allclose(found.tails, (X.mean(axis=0), 1 / X.std(axis=0)), rtol=1e-12)

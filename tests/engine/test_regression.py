@@ -1,5 +1,7 @@
 """The fit by blocks is the fit, and probabilities by blocks are the probabilities."""
 
+import inspect
+
 import numpy as np
 import pytest
 from homes_of import all_homes
@@ -112,3 +114,66 @@ def test_probabilities(tmp_path):
         np.testing.assert_allclose(np.vstack(blocks), expected, rtol=1e-13, err_msg=name)
     with pytest.raises(ValueError, match="theta must have shape"):
         next(probability_blocks(as_home(X), np.ones((2, 3))))
+
+
+@pytest.mark.parametrize("penalty", ["reference", "symmetric"])
+def test_the_minimizer_is_stationary_to_rounding(penalty):
+    """The gradient by the model's own formula, and the norm that is returned with the fit."""
+    X, y = data()
+    A = np.eye(2) if penalty == "reference" else np.eye(2) - 1 / 3
+    found = fit_by_blocks(X, y, 3, 0.03, penalty=penalty)
+    slope = firal.gradient(X, y, found.theta) + 0.03 * A @ found.theta
+    assert np.abs(slope).max() < 1e-9 and found.iterations < 8
+    with pytest.warns(RuntimeWarning, match="in 2 iterations: gradient norm"):
+        early = fit_by_blocks(X, y, 3, 0.03, penalty=penalty, max_iter=2)
+    slope = firal.gradient(X, y, early.theta) + 0.03 * A @ early.theta
+    assert early.iterations == 2
+    assert early.gradient_norm == pytest.approx(np.linalg.norm(slope), rel=1e-9)
+    assert early.gradient_norm > 1e-9
+
+
+def newton(X, y, c, ridge, steps):
+    """Full Newton steps with Hessians that are added up point by point."""
+    theta = np.zeros((c - 1, X.shape[1]))
+    for _ in range(steps):
+        slope = firal.gradient(X, y, theta) + ridge * theta
+        H = sum(firal.hessian(x, theta) for x in X) / len(X) + ridge * np.eye(theta.size)
+        theta = theta - np.linalg.solve(H, slope.ravel()).reshape(theta.shape)
+    return theta
+
+
+@pytest.mark.parametrize("steps", [1, 2])
+@pytest.mark.parametrize("ridge", [0.02, 5.0])  # the loss decides how long a step is, or the ridge
+def test_every_step_is_that_of_newton(steps, ridge):
+    X, y = data(120)
+    with pytest.warns(RuntimeWarning, match="fit did not converge"):
+        found = fit_by_blocks(X, y, 3, ridge, max_iter=steps, tol=1e-15)
+    expected = newton(X, y, 3, ridge, steps)
+    np.testing.assert_allclose(found.theta, expected, rtol=1e-10, atol=1e-12)
+
+
+def test_it_stops_at_the_tolerance_in_the_units_of_the_features():
+    """The slope of every column is divided by sqrt(d) times the root of its mean square."""
+    X, y = data(120)
+    units = np.sqrt(4 * np.mean(X**2, axis=0))
+    relative = [
+        np.linalg.norm((firal.gradient(X, y, theta) + 0.02 * theta) / units)
+        for theta in (newton(X, y, 3, 0.02, steps) for steps in range(4))
+    ]
+    for steps in (1, 2, 3):
+        for tol, iterations in (
+            (1.001 * relative[steps], steps),
+            (0.999 * relative[steps], steps + 1),
+        ):
+            assert fit_by_blocks(X, y, 3, 0.02, tol=tol).iterations == iterations
+    defaults = inspect.signature(fit_by_blocks).parameters
+    assert (defaults["tol"].default, defaults["max_iter"].default) == (1e-8, 100)
+
+
+def test_the_largest_number_of_parameters(monkeypatch):
+    X, y = data(30)
+    monkeypatch.setattr(regression, "MEDIUM_SYSTEM", 8)
+    assert fit_by_blocks(X, y, 3, 0.1).converged
+    monkeypatch.setattr(regression, "MEDIUM_SYSTEM", 7)
+    with pytest.raises(ValueError, match="at most 7 parameters, got 8"):
+        fit_by_blocks(X, y, 3, 0.1)

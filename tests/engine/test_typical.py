@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from firal.engine import typical
 from firal.engine.typical import neighbor_distance, typical_rows
 
 
@@ -15,6 +16,18 @@ def test_distances_are_those_of_a_literal_search(m, d):
     for x, distance in zip(points, found, strict=True):
         nearest = np.sort([np.linalg.norm(x - other) for other in points])[1:11]
         assert distance == pytest.approx(nearest.mean() if m > 1 else 0, rel=1e-9)
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.float32])
+@pytest.mark.parametrize("d", [3, 40])  # a tree, and all pairs
+def test_searches_of_few_points_find_the_same(d, kind, monkeypatch):
+    from sklearn.neighbors import NearestNeighbors
+
+    points = np.random.default_rng(d).normal(size=(700, d)).astype(kind)
+    points[250:280] = points[250]  # more equal points than neighbors
+    wanted = NearestNeighbors(n_neighbors=10).fit(points).kneighbors()[0].mean(axis=1)
+    monkeypatch.setattr(typical, "TASK", 1)  # 256 points at a time
+    assert np.array_equal(neighbor_distance(points), wanted)
 
 
 @given(
@@ -38,3 +51,12 @@ def test_every_group_keeps_its_share(groups, share, seed):
 
 def test_copies_are_kept_in_order():
     assert typical_rows(np.zeros((7, 2)), np.zeros(7), 0.5).tolist() == [0, 1, 2, 3]
+
+
+@pytest.mark.parametrize(
+    ("share", "size", "kept"),
+    [(0.07, 100, 7), (0.0701, 100, 8), (0.5005, 10, 6), (0.3, 10, 3), (1e-9, 4, 1), (1.0, 4, 4)],
+)
+def test_shares_are_rounded_up_and_rounding_errors_are_not(share, size, kept):
+    points = np.arange(float(size))[:, None]
+    assert len(typical_rows(points, np.zeros(size), share)) == kept

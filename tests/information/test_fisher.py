@@ -165,3 +165,39 @@ def test_sigma_of_equal_matrices_is_one():
     for size in (64, 128):
         A = rng.normal(size=(size, 2 * size))
         assert fisher.sigma(A @ A.T, A @ A.T) == pytest.approx(1, rel=1e-10)
+
+
+def test_many_blocks_equal_one(monkeypatch):
+    X, theta, weights, M = problem(8, 50, 3, 2)
+    whole = fisher.information(X, theta, weights), fisher.contract(X, theta, M)
+    monkeypatch.setattr(fisher, "PROBABILITY_BYTES", 700)
+    assert [(b.start, b.stop) for b in fisher.probability_blocks(X, theta)] == [
+        (k, min(k + 7, 50)) for k in range(0, 50, 7)
+    ]
+    np.testing.assert_allclose(fisher.information(X, theta, weights), whole[0], rtol=1e-12)
+    np.testing.assert_allclose(fisher.contract(X, theta, M), whole[1], rtol=1e-12)
+
+
+def test_a_matrix_is_singular_at_rounding_and_not_before():
+    """What elimination leaves of a diagonal entry: at most 4 * size * eps of it counts as none."""
+    eps = np.finfo(float).eps
+    for factor, definite in ((1.1, True), (0.9, False)):
+        left = 4 * 2 * eps * factor
+        Hq = np.array([[1.0, 1.0], [1.0, 1.0 + left]])
+        if definite:
+            assert fisher.fir(Hq, Hq) == pytest.approx(2, rel=1e-2)
+        else:
+            with pytest.raises(ValueError, match="Hq must be positive definite, got eigenvalues"):
+                fisher.fir(Hq, Hq)
+    # units do not count
+    assert fisher.fir(np.diag([1e-40, 1e40]), np.eye(2)) == pytest.approx(1e40, rel=1e-12)
+
+
+def test_ratios_by_hand_to_rounding():
+    Hq, Hp = np.array([[2.0, 1.0], [1.0, 3.0]]), np.array([[5.0, -1.0], [-1.0, 4.0]])
+    # the inverse of Hq is [[3, -1], [-1, 2]] / 5
+    assert fisher.fir(Hq, Hp) == pytest.approx((15 + 1 + 1 + 8) / 5, rel=1e-14)
+    assert fisher.fir_or_inf(Hq, Hp) == pytest.approx(5.0, rel=1e-14)
+    # trace 5 and determinant 19/5 of Hq^{-1} Hp
+    assert fisher.sigma(Hq, Hp) == pytest.approx((5 + np.sqrt(25 - 4 * 3.8)) / 2, rel=1e-14)
+    assert fisher.fir(Hq.astype(np.float32), Hp) == pytest.approx(5.0, rel=1e-14)

@@ -87,7 +87,15 @@ def test_prefactor_to_rounding(a):
         context.prec = 700  # near 0 two terms cancel to a^2 / 2
         x = Decimal(a)
         exact = float((x.exp() - x - 1) / (x * x)) if abs(a) > 1e-150 else 0.5
-    assert prefactor(a) == pytest.approx(exact, rel=3e-15)
+    assert prefactor(a) == pytest.approx(exact, rel=3e-15, abs=0)
+
+
+@pytest.mark.parametrize("a", [1.0, 0.999999, -0.999999, -1.0, 0.9, -0.9, 0.3, 1.000001])
+def test_prefactor_where_series_and_formula_meet(a):
+    with localcontext() as context:
+        context.prec = 60
+        x = Decimal(a)
+        assert prefactor(a) == pytest.approx(float((x.exp() - x - 1) / (x * x)), rel=1e-15, abs=0)
 
 
 def test_prefactor_at_its_limits():

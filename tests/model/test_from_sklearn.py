@@ -162,3 +162,35 @@ def test_softmax_with_large_intercepts_is_accepted(shift, columns):
     assert np.array_equal(theta_from_sklearn(model)[:, :-1], theta[:, :-1])
     model.coef_ = np.zeros_like(model.coef_)
     assert not theta_from_sklearn(model)[:, :-1].any()
+
+
+class Bare:
+    """The least that is asked for: nothing says whether there is an intercept."""
+
+    coef_, intercept_ = np.array([[1.0, -2.0], [0.5, 0.0], [0.0, 1.0]]), np.array([0.3, -0.1, 0.0])
+    classes_ = np.arange(3)
+
+    def predict_proba(self, X):
+        scores = np.exp(X @ self.coef_.T + self.intercept_)
+        return scores / scores.sum(axis=1, keepdims=True)
+
+
+def test_an_intercept_is_expected_unless_the_model_denies_it():
+    theta = theta_from_sklearn(Bare())
+    assert theta.tolist() == [[1.0, -3.0, 0.3], [0.5, -1.0, -0.1]]
+    without = Bare()
+    without.fit_intercept, without.intercept_ = False, np.zeros(3)
+    assert theta_from_sklearn(without).tolist() == [[1.0, -3.0], [0.5, -1.0]]
+
+
+@pytest.mark.parametrize(("factor", "same"), [(1 + 5e-7, True), (1 + 2e-6, False)])
+def test_how_close_probabilities_must_be(factor, same):
+    class Other(Bare):
+        def predict_proba(self, X):
+            return super().predict_proba(X) * [factor, 1, 1]
+
+    if same:
+        theta_from_sklearn(Other())
+    else:
+        with pytest.raises(ValueError, match="Other whose predict_proba differs: one-vs-rest"):
+            theta_from_sklearn(Other())

@@ -78,3 +78,33 @@ def test_row_space_has_the_rank_of_columns_in_their_own_units():
     doubled, _ = row_space(np.hstack([X, X]))
     assert len(doubled) == 3
     assert len(row_space(np.zeros((4, 2)))[0]) == 1
+
+
+def test_the_rank_is_that_of_rounding_in_the_longer_direction():
+    """Columns (1, 0, ...) and (1, t, 0, ...): the smaller singular value is t/2 of the larger."""
+    eps = np.finfo(float).eps
+    for shape in ((30, 2), (2, 30)):
+        X = np.zeros(shape)
+        X[0, :2] = 1
+        for t, rank in ((50 * eps, 1), (70 * eps, 2)):
+            X[1, 1] = t
+            assert len(row_space(X)[0]) == rank
+
+
+@pytest.mark.parametrize("small", [0, 10**6])  # conjugate gradients, factorization
+def test_steps_with_a_penalty_between_classes(small, monkeypatch):
+    monkeypatch.setattr(newton_system, "SMALL_SYSTEM", small)
+    if small:  # not even where a wrong matrix cannot be factored
+        monkeypatch.setattr(NewtonSystem, "_conjugate_gradients", None)
+    plain, _, h, slope = system(4, 0.0, scale=1.0)
+    A = np.eye(3) - 1 / 4
+    penalized = NewtonSystem(plain.X, 0.3, plain.scales, plain.basis, A)
+    theta = np.random.default_rng(4)
+    theta.normal(size=(100, 3)), theta.integers(4, size=100)
+    theta = theta.normal(size=(3, 3))
+    H = sum(reference.hessian(x, theta) for x in plain.X) / 100 + 0.3 * np.kron(A, np.eye(3))
+    step = penalized.solve(h, slope, tolerance=1e-10)
+    np.testing.assert_allclose(step.ravel(), -np.linalg.solve(H, slope.ravel()), rtol=1e-8)
+    np.testing.assert_allclose(penalized.penalize(theta), A @ theta, rtol=1e-15)
+    image = penalized._product(h, step)
+    np.testing.assert_allclose(image.ravel(), H @ step.ravel(), rtol=1e-10, atol=1e-14)

@@ -144,3 +144,36 @@ def test_direction_of_larger_problems():
 def test_bad_input():
     with pytest.raises(ValueError, match="y must hold labels 0..1"):
         separation.separating_direction(np.ones((2, 2)), [0, 2], 2)
+
+
+@pytest.mark.parametrize("size", [1.0, 1e-3, 1e3])
+def test_margins_below_zero_by_the_tolerance_of_the_programs(size):
+    """Margins of size 1 and -t: rounding of a linear program, or labels that overlap."""
+    for t, expected in ((0.99e-7, True), (1.01e-7, False)):
+        X, y = np.array([[1.0], [t]]), np.array([0, 1])
+        assert separation.is_separating(X, y, size * np.eye(1)) == expected
+
+
+@pytest.mark.parametrize(
+    ("step", "short"),
+    [
+        ([[0.499]], True),
+        ([[-0.499]], True),
+        ([[0.501]], False),
+        ([[-0.501]], False),
+        ([[0.3], [-0.19]], True),  # the range of both, and of the reference class
+        ([[0.3], [-0.21]], False),
+        ([[0.49], [0.3]], True),
+        ([[0.51], [0.4]], False),
+    ],
+)
+def test_a_step_is_short_below_one_half_of_a_logit(step, short):
+    X = np.array([[1.0], [-0.3], [0.0]])
+    assert separation.proves_minimizer(X, np.array(step)) == short
+
+
+def test_a_problem_that_is_too_large_for_a_program_is_left_open(monkeypatch):
+    X, y = overlapping(4, 60, 2, 3)  # 3 features with the constant one, 6 parameters
+    for limit, known in ((6, True), (5, False)):
+        monkeypatch.setattr(separation, "PROGRAM_LIMIT", limit)
+        assert separation.require_minimizer(X, y, 3) is known

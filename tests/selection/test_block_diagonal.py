@@ -8,6 +8,7 @@ from firal.selection.block_diagonal import prepare_blocks
 from firal.selection.block_greedy import block_greedy
 from firal.selection.penalized import LARGEST_FULL, select_penalized
 from firal.selection.relaxation import solve
+from firal.selection.summed_blocks import SummedBlocks, inner_product
 from firal.selection.working_set import solve_on_working_set
 
 
@@ -121,6 +122,88 @@ def test_folded_changes_change_nothing_and_a_pass_is_exact(monkeypatch):
     exact = problem.contract(M)
     dense_M = np.einsum("ik,ia,kab,ib->i", problem.g, pool, M, pool)
     np.testing.assert_allclose(exact, dense_M, rtol=1e-11)
+
+
+def test_blocks_that_are_not_stored_change_nothing(monkeypatch):
+    """Each class is summed anew where it is used: the same weights, points and certificate."""
+    pool, labeled, theta = instance(7, m=2600)
+    options = dict(ridge=0.01, structure="block-diagonal", tol=0.02)
+
+    def runs():
+        yield firal.select(pool, labeled, theta, 15, candidates="support", **options)
+        yield firal.select(pool[:80], labeled, theta, 6, rounding="ftrl", eta=20.0, **options)
+        yield firal.bait(pool[:80], labeled, theta, 6, ridge=0.01, structure="block-diagonal")
+
+    stored = list(runs())
+    monkeypatch.setattr("firal.selection.summed_blocks.STORED_BYTES", 0)
+    problem = prepare_blocks(pool, labeled, theta, 15, ridge=0.01)
+    assert isinstance(problem.labeled_information, SummedBlocks)
+    for one, two in zip(stored[:2], list(runs())[:2], strict=True):
+        assert one.indices.tolist() == two.indices.tolist()
+        assert two.objective == pytest.approx(one.objective, rel=1e-12)
+        assert two.lambda_min == pytest.approx(one.lambda_min, rel=1e-9)
+        assert two.relaxation.gap == pytest.approx(one.relaxation.gap, rel=1e-6)
+    assert list(runs())[2].tolist() == stored[2].tolist()
+    # against the dense sums
+    _, _, start = dense(pool[:3], labeled, theta, 15, 0.01)
+    np.testing.assert_allclose(np.asarray(problem.labeled_information), start, rtol=1e-12)
+    z = np.where(np.arange(2600) < 40, 0.3, 0.0)
+    H = dense(pool[:40], labeled, theta, 15, 0.01)[0]
+    Sigma, M = problem.total_information(z), problem.mean_information
+    np.testing.assert_allclose(np.asarray(Sigma), start + 0.3 * H.sum(axis=0), rtol=1e-11)
+    np.testing.assert_allclose(Sigma[2], np.asarray(Sigma)[2], rtol=1e-12)
+    assert inner_product(Sigma, M) == pytest.approx(np.vdot(np.asarray(Sigma), M), rel=1e-12)
+    assert Sigma.shape == M.shape and len(list(Sigma)) == len(M)
+
+
+def test_three_sets_of_blocks_are_held_at_most(monkeypatch):
+    """H_p, and two at a time: what decides whether a thousand classes fit in memory."""
+    import tracemalloc
+
+    c, d, m = 60, 200, 2100
+    pool, labeled, theta = instance(9, m=m, d=d, c=c, n0=20)
+    theta /= 4
+    monkeypatch.setattr("firal.selection.summed_blocks.STORED_BYTES", 0)
+    tracemalloc.start()
+    try:
+        firal.select(
+            pool,
+            labeled,
+            theta,
+            4,
+            ridge=0.02,
+            structure="block-diagonal",
+            rounding="greedy",
+            candidates="support",
+            tol=0.3,
+        )
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    one_set, points = 8 * c * d * d, 8 * m * (d + 3 * c)
+    assert peak < 3.5 * one_set + points
+    assert peak > 2.9 * one_set  # the test measures what it says
+
+
+def test_equal_weights_are_no_support():
+    """Under a strong penalty equal weights are good, and few points have nearly as good ones."""
+    pool, labeled, theta = instance(8, m=9000)
+    options = dict(ridge=30.0, structure="block-diagonal", rounding="greedy", tol=0.1)
+    found = firal.select(pool, labeled, theta, 10, candidates="support", **options)
+    H, H_p, start = dense(pool, labeled, theta, 10, 30.0)
+    equal = start + 10 * H_p
+    f = sum(np.trace(np.linalg.solve(a, b)) for a, b in zip(equal, H_p, strict=True))
+    relaxation = found.relaxation
+    assert relaxation.history[0, 0] == pytest.approx(f, rel=1e-9)
+    assert 1 - relaxation.history[0, 1] / f < 0.1  # equal weights would do
+    assert np.count_nonzero(relaxation.z) < 2000 and len(relaxation.candidates) < 4000
+    assert relaxation.gap <= 0.1 and relaxation.converged and relaxation.passes == 2
+    S = start + np.tensordot(relaxation.z, H, axes=1)
+    f = sum(np.trace(np.linalg.solve(a, b)) for a, b in zip(S, H_p, strict=True))
+    assert relaxation.objective == pytest.approx(f, rel=1e-9)
+    assert relaxation.gap == pytest.approx(1 - relaxation.history[-1, 1] / f, rel=1e-6)
+    everything = firal.select(pool, labeled, theta, 10, candidates="all", **options)
+    assert found.objective <= everything.objective * 1.02
 
 
 def test_what_is_refused():

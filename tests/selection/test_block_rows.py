@@ -8,7 +8,16 @@ from hypothesis import strategies as st
 import firal
 from firal.selection.block_diagonal import prepare_blocks
 from firal.selection.block_greedy import block_greedy
-from firal.selection.block_rows import FEWEST, GroupedRows, blocks, grouped, product, quadratic
+from firal.selection.block_rows import (
+    FEWEST,
+    GroupedRows,
+    blocks,
+    contracted,
+    forms,
+    grouped,
+    product,
+    quadratic,
+)
 
 
 def with_groups(seed, m, d, count, empty=0.2):
@@ -37,6 +46,20 @@ def test_products_are_those_of_the_rows_written_out(seed, m, d, count):
     np.testing.assert_allclose(quadratic(rows, M), np.einsum("ia,kab,ib->ik", X, M, X), atol=1e-11)
     np.testing.assert_array_equal(rows[m - 1], X[m - 1])
     np.testing.assert_array_equal(np.stack([rows[[0, m - 1]][k] for k in (0, 1)]), X[[0, m - 1]])
+
+
+@pytest.mark.parametrize("m", [5, 12, 1500])  # too few points for a factor, just enough, pieces
+@pytest.mark.parametrize("kind", ["definite", "singular", "indefinite"])
+def test_forms_by_a_triangular_factor_and_without(m, kind):
+    rng, d = np.random.default_rng(m), 6
+    X, A = rng.normal(size=(m, d)), rng.normal(size=(d, 3 if kind == "singular" else d))
+    M = A + A.T if kind == "indefinite" else A @ A.T
+    exact = np.einsum("ia,ab,ib->i", X, M, X)
+    np.testing.assert_allclose(forms(X, M), exact, rtol=1e-11, atol=1e-11)
+    M, g = np.stack([M, np.eye(d), 2 * M]), rng.random((m, 3))
+    wanted = np.einsum("ik,ia,kab,ib->i", g, X, M, X)
+    for threads in (1, 2):
+        np.testing.assert_allclose(contracted(X, g, M, threads), wanted, rtol=1e-11, atol=1e-11)
 
 
 def test_two_numbers_in_a_row_are_no_group():

@@ -4,13 +4,16 @@ The tests of each module set such numbers to small values, to reach every branch
 holds the values that are used, and these are part of what the book measured.
 """
 
+import numpy as np
 import pytest
 
 from firal import pipeline
-from firal.engine import typical
-from firal.model import from_sklearn, separation
+from firal.engine import categories, columns, inputs, memory, passes, typical
+from firal.model import from_sklearn, newton_system, separation
 from firal.selection import (
+    accelerated,
     bait,
+    bordered,
     candidates,
     certificate,
     coordinates,
@@ -21,20 +24,45 @@ from firal.selection import (
     penalized,
     relaxation,
     scoring,
+    screen,
     solver,
     streamed,
     structure,
     typical_first,
     wide,
+    wide_sizes,
     working_set,
 )
+from firal.theory import transforms
 
 NUMBERS = {
-    pipeline: {"STREAM_FROM": 2**30},
+    pipeline: {"STREAM_FROM": 2**30, "LARGEST_RIDGE": 1e30},
+    categories: {"COLUMNS": 2.0, "MOST": 512},
+    columns: {"LARGEST": 1e50},
+    inputs: {"LARGEST_DENSE": 2 * 10**9},
+    memory: {
+        "FACTOR_BYTES": 2**25,
+        "POINTS_PER_THREAD": 1000,
+        "BYTES_PER_THREAD": 2**24,
+        "MOST_PARTS": 8,
+    },
+    passes: {"BLOCK_BYTES": 2**22, "PART": 16, "MOST_THREADS": 8},  # the order of all sums
+    accelerated: {
+        "LARGE_MATRICES": 600,
+        "POWER": 2.0,
+        "MEMORY": 5,
+        "GROWTH": 1e-3,
+        "DEEPEST": 60.0,
+        "ENOUGH": 0.9,
+        "FINEST": 2e-3,
+        "MOST_SINGLE": 50,
+    },
     typical: {"NEIGHBORS": 10},
+    newton_system: {"SMALL_SYSTEM": 32, "MEDIUM_SYSTEM": 2000, "MAX_CG": 100},
     from_sklearn: {"AGREEMENT": 1e-6, "SMALLEST": 1e-100},
     separation: {"FEASIBLE": 1e-7, "PROGRAM_LIMIT": 500, "SHORT_STEP": 0.5},
     bait: {"LARGEST_LOSS": 1e5},
+    bordered: {"SMALLEST": {np.dtype(np.float64): 1e-290, np.dtype(np.float32): 1e-35}},
     candidates: {"SPREAD": 10_000, "MOST": 10_000},
     certificate: {"FLOOR": 1e-10},
     coordinates: {"WEAKEST": 1e10},
@@ -52,16 +80,31 @@ NUMBERS = {
     },
     relaxation: {"LARGE": 10_000},
     scoring: {"TIE": 1e-9},
-    solver: {"PLAIN": 0.5, "BOLD": 1.0, "SHYER": 0.7, "LARGE_MATRICES": 600, "NEAR": 2000},
+    screen: {"UNIT": 2.0**-24, "SPARE": 1.02, "LARGEST": 1e15, "TINY": 1e-16},  # of the proof
+    solver: {"NEAR": 2000},
     streamed: {"BEST": 1000},
-    structure: {"MOST_WORK": 2e14, "RATE": 2e10, "GRADIENTS": 50, "SHARE": 0.8},
+    structure: {
+        "MOST_WORK": 2e14,
+        "RATE": 2e10,
+        "PER_POOL": 3.5,
+        "PER_CUBE": 330.0,
+        "PER_FTRL_POOL": 3.0,
+        "PER_FTRL_CUBE": 20.0,
+        "ETAS": 7,
+        "GRADIENTS": 50,
+        "MATRICES": 12,
+        "LEAST": 4,
+        "SHARE": 0.8,
+    },
+    transforms: {"FARTHEST": 60.0},
     typical_first: {
         "EARLY": {"clusters": 1.0, "typical": 0.5},
         "LATER": {"clusters": 3.0, "typical": 1.0},
         "PER_CLASS": 8,
         "TYPICAL_SAMPLE": 10_000,
     },
-    wide: {"MOST_BYTES": 8 * 2**30, "SPAN_BYTES": 2**28},
+    wide: {"SPAN_BYTES": 2**28},
+    wide_sizes: {"MOST_BYTES": 4 * 2**30, "LARGEST_ORDER": 800, "LARGEST_BLOCKS": 2**31},
     working_set: {
         "FROM": 2000,
         "TAKEN": 500,

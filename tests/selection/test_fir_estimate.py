@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy import stats
 
 import firal
 from firal.selection import fir_estimate
@@ -157,3 +158,56 @@ def test_what_is_refused(monkeypatch):
     monkeypatch.setattr(fir_estimate, "MOST_ITERATIONS", 2)
     with pytest.warns(RuntimeWarning, match="stopped after 2 iterations"):
         estimate_fir(pool, labeled, theta, rng, rows=range(20), ridge=0.01)
+
+
+@pytest.mark.parametrize("control", [True, False])
+def test_the_estimate_is_that_of_its_probes(monkeypatch, control):
+    """Every number of the result from the same normal numbers, by dense matrices."""
+    pool, labeled, theta = instance(6, m=30)
+    m, d, c, s = 30, 3, 5, 4
+    if not control:
+        monkeypatch.setattr(fir_estimate, "CONTROL_WORK", m * c * d**2 - 1)
+    rows = np.arange(0, 30, 2)
+    found = estimate_fir(
+        pool,
+        labeled,
+        theta,
+        np.random.default_rng(7),
+        rows=rows,
+        ridge=0.02,
+        probes=s,
+        confidence=0.8,
+    )
+    options = dict(weights=None, ridge=0.02, probabilities=None)
+    mean, data = pool_and_chosen(pool, labeled, theta, rows=rows, **options)
+    (Sigma, blocks), (H, diagonal) = symmetric(data), symmetric(mean)
+    e = np.random.default_rng(7).normal(size=(m, c, s))
+    values, p = [], firal.probabilities(pool, theta)
+    for t in range(s):
+        w = np.zeros(c * d)
+        for i, x in enumerate(pool):
+            root = np.sqrt(p[i])
+            label = root * (e[i, :, t] - root * (root @ e[i, :, t]))  # covariance diag(p) - p p^T
+            w += np.kron(label, x) / np.sqrt(m)
+        value = w @ np.linalg.pinv(Sigma, rcond=1e-10) @ w
+        if control:
+            exact = np.trace(np.linalg.solve(blocks, diagonal))
+            value -= (1 - 1 / c) * (w @ np.linalg.solve(blocks, w) - exact)
+        values.append(value)
+    error = np.std(values, ddof=1) / 2
+    half = stats.t(3).ppf(0.9) * error
+    assert found.value == pytest.approx(np.mean(values), rel=1e-8)
+    assert found.error == pytest.approx(error, rel=1e-7)
+    assert (found.low, found.high) == pytest.approx((found.value - half, found.value + half))
+    assert found.high - found.low == pytest.approx(2 * half, rel=1e-7)
+    assert found.probes == s and np.trace(H) > 0
+    if control:
+        assert found.block_diagonal == pytest.approx(exact, rel=1e-11)
+    else:
+        assert found.block_diagonal is None
+
+
+def test_the_spectrum_is_the_same_every_time():
+    pool, labeled, theta = instance(7)
+    first, second = (pair_spectrum(pool, labeled, theta, rows=range(12), ridge=0.02) for _ in "ab")
+    assert first == second

@@ -1,5 +1,7 @@
 """The greedy loop, and the short representations of its results."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from instances import prepared
@@ -68,3 +70,22 @@ def test_results_have_a_short_representation():
     assert len(text) < 150 and "converged=True" in text
     text = repr(adaptive_sparsify(pool, None, theta, z, 40))
     assert text.startswith("AdaptiveSelection(indices=[") and len(text) < 150
+
+
+@pytest.mark.parametrize("replace", [False, True])
+def test_what_a_scorer_is_given_and_what_is_reported(replace):
+    """Rows that are allowed as a mask of booleans; the rule gets the score of every pick."""
+    added, reports, masks = [], [], []
+
+    def best(W1, W2, allowed):
+        assert allowed.dtype == bool and (W1, W2) == ("W1", "W2")
+        masks.append(allowed.tolist())
+        return len(masks) - 1, 0.5 * len(masks)
+
+    scorer = SimpleNamespace(problem=SimpleNamespace(X=np.zeros((4, 1))), best=best)
+    rule = SimpleNamespace(weights=lambda: ("W1", "W2"), add=lambda *pick: added.append(pick))
+    rows = greedy(rule, scorer, 3, replace=replace, report=lambda *call: reports.append(call))
+    assert rows == [0, 1, 2] and added == [(0, 0.5), (1, 1.0), (2, 1.5)]
+    assert reports == [(1, 3), (2, 3), (3, 3)]
+    taken = [[False] * k + [True] * (4 - k) for k in range(3)]
+    assert masks == ([[True] * 4] * 3 if replace else taken)

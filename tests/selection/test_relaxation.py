@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from scipy import optimize
 
 from firal.model.logistic import hessian
-from firal.selection import solver
 from firal.selection.certificate import CertifiedSearch, scale_to_sum
 from firal.selection.problem import prepare_problem
 from firal.selection.relaxation import relax
@@ -290,30 +289,6 @@ def test_whole_pool_is_the_only_choice():
     result = relax(pool, labeled, theta, len(pool))
     assert result.z == pytest.approx(np.ones(len(pool)))
     assert result.gap == pytest.approx(0, abs=1e-12) and result.iterations == 1
-
-
-@given(SEEDS, st.booleans(), st.sampled_from([1.0, 6.0]))
-@settings(max_examples=12, deadline=None)
-def test_bold_steps_end_at_the_same_optimum(seed, capped, power):
-    data = literal.tiny_problem(seed)
-    plain = relax(*data, capped=capped)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(solver, "LARGE_MATRICES", 1)
-        patch.setattr(solver, "BOLD", power)  # 6: f grows, and the plain step takes over
-        bold = relax(*data, capped=capped)
-    assert bold.converged and bold.z.sum() == pytest.approx(data[3])
-    assert bold.objective == pytest.approx(plain.objective, rel=1.1e-2)
-    assert bold.objective * (1 - bold.gap) <= plain.objective * (1 + 1e-12)
-
-
-def test_bold_steps_need_fewer_gradients(monkeypatch):
-    rng = np.random.default_rng(0)
-    means = rng.normal(size=(8, 6))
-    pool = means[rng.integers(8, size=600)] + rng.normal(size=(600, 6))
-    data = pool, means, (means[:-1] - means[-1]) / 3, 10
-    plain = relax(*data).iterations
-    monkeypatch.setattr(solver, "LARGE_MATRICES", 1)
-    assert relax(*data).iterations <= 0.8 * plain
 
 
 def test_stopping_early_is_said():

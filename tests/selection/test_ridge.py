@@ -260,3 +260,66 @@ def test_only_classes_without_any_probability_are_dropped():
     from firal.selection.problem import kept_classes
 
     assert kept_classes(np.array([2.0, 1e-12, 0.0, 5e-324]))[0].tolist() == [1, 3]
+
+
+def test_the_better_of_forward_and_backward_steps_is_kept_however_close_they_are():
+    """The forward steps are better by 4e-5 here: more than rounding."""
+    rng = np.random.default_rng(159)
+    pool, labeled, theta = (
+        scale * rng.normal(size=(n, 2)) for scale, n in ((1, 14), (1, 3), (0.92, 2))
+    )
+    P, steps = np.kron(np.eye(2) - 1 / 3, np.eye(2)), []
+
+    def objective(rows):
+        Sigma = firal.information(pool[rows], theta, np.ones(len(rows)))
+        Sigma += firal.information(labeled, theta, np.ones(3)) + (3 + 4) * 0.02 * P
+        return firal.fir(Sigma, firal.information(pool, theta))
+
+    found = firal.select(
+        pool,
+        labeled,
+        theta,
+        4,
+        ridge=0.02,
+        rounding="greedy",
+        watch=lambda i, _: steps.append(i),
+    )
+    backward = list(steps)
+    while len(backward) > 4:
+        rest = {i: objective([j for j in backward if j != i]) for i in backward}
+        backward.remove(min(rest, key=rest.get))
+    assert 1e-5 < objective(backward) / objective(steps[:4]) - 1 < 1e-4
+    assert sorted(found.indices) == sorted(steps[:4])
+    assert found.objective == pytest.approx(objective(steps[:4]), rel=1e-10)
+
+
+def test_as_many_candidates_as_picks_are_all_picked():
+    rng = np.random.default_rng(0)
+    pool, theta = rng.normal(size=(20, 2)), rng.normal(size=(2, 2))
+    options = dict(ridge=0.1, rounding="greedy")
+    found = firal.select(pool, None, theta, 4, candidates=[9, 1, 7, 5], **options)
+    assert sorted(found.indices.tolist()) == [1, 5, 7, 9]
+    with pytest.raises(ValueError, match="candidates must be at least 4 rows, the budget, got 3"):
+        firal.select(pool, None, theta, 4, candidates=[9, 1, 7], **options)
+
+
+@pytest.mark.parametrize("copies", [1, 2, 3])
+def test_copies_of_one_point_tie_whatever_is_labeled(copies):
+    pool, labeled = np.tile([1.0, 2.0], (copies, 1)), np.array([[0.0, 1.0], [3.0, 0.0]])
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        firal.bait(pool, labeled, np.array([[1.0, -1.0]]), 1, ridge=0.01)
+    assert any(w.category is AllPointsTie for w in caught) == (copies > 1)
+
+
+def test_relax_with_probabilities_and_with_more_picks_than_points():
+    rng = np.random.default_rng(0)
+    pool, labeled, theta = rng.normal(size=(9, 2)), rng.normal(size=(3, 2)), rng.normal(size=(2, 2))
+    given = tuple(firal.probabilities(X, theta) for X in (pool, labeled))
+    for ridge in (0.0, 0.1):
+        by_theta = firal.relax(pool, labeled, theta, 4, ridge=ridge)
+        by_given = firal.relax(pool, labeled, None, 4, ridge=ridge, probabilities=given)
+        assert by_given.objective == pytest.approx(by_theta.objective, rel=1e-10)
+    assert firal.relax(pool, None, theta, 20, capped=False).z.sum() == pytest.approx(20)
+    with pytest.raises(ValueError, match="at most the pool size 9, got 20: set capped=False to"):
+        firal.relax(pool, None, theta, 20)

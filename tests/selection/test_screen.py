@@ -1,5 +1,7 @@
 """Upper bounds in float32: no score of float64 is above them, on problems made to break them."""
 
+import warnings
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -7,7 +9,10 @@ from hypothesis import strategies as st
 from instances import prepared
 from test_scoring import bounds, symmetric
 
+from firal.engine import memory
+from firal.model import packing
 from firal.selection import scoring, screen
+from firal.selection.bordered import bordered_derivative
 from firal.selection.problem import Problem, prepare_problem
 from firal.selection.scoring import PoolScorer
 
@@ -151,3 +156,49 @@ def test_what_the_elimination_may_lose():
     score = q / (smaller + 1 / (1 - h))
     error = 5 * g / (1 - 2 * g) * (q / smaller) * (1 + 2)
     assert found == pytest.approx(score + error, rel=3e-7) and error / score > 1e-5
+
+
+def test_every_term_of_the_bound():
+    """All three steps with slacks so large that every term counts, in float64."""
+    rng = np.random.default_rng(8)
+    n, d, k = 6, 3, 2
+    x, p = rng.normal(size=(n, d)), rng.dirichlet(np.ones(k + 1), n)
+    betas = rng.uniform(0.01, 0.03, (2, k, k))
+    betas += np.swapaxes(betas, 1, 2)
+    weights = rng.uniform(0.5, 1, (2, d))
+    Q1, Q2 = (np.array([symmetric(rng, k, 1) for _ in range(n)]) for _ in range(2))
+    upper = np.triu_indices(k)
+    forms = np.vstack([Q1[:, *upper].T, Q2[:, *upper].T]).astype(np.float32)
+    products = packing.packed_products(x.astype(np.float32))
+    slack = screen.Slack(betas.astype(np.float32), weights.astype(np.float32))
+    single = p[:, :k].T.astype(np.float32), p[:, k].astype(np.float32)
+    found = slack.upper_bounds(forms, products, *single, np.empty((2, k, k + 1, n), np.float32))
+    g = 1.02 * 1.01 * (k + 20) * 2**-24
+    for i in range(n):
+        h, squares = p[i, :k], weights @ x[i] ** 2
+        diagonal = Q1[i].diagonal()
+        loss = np.sqrt(h) * (betas[0] @ np.sqrt(h)) * squares[0] + k * g * (h * diagonal + 1)
+        gain = (betas[1] @ np.sqrt(h)) / np.sqrt(h) * squares[1] + 1e-16
+        A, B = Q1[i] - np.diag(loss / h), Q2[i] + np.diag(gain)
+        G = np.diag(h) - np.outer(h, h)
+        score = np.trace(np.linalg.solve(np.eye(k) + G @ A, G @ B))
+        room = np.empty((2, k, k + 1, 1))
+        packed = (M[upper][:, None] for M in (A, B))
+        assert bordered_derivative(*packed, h[:, None], p[i, k:], room)[0] == pytest.approx(score)
+        S = sum(2 * np.abs(room[1][j, j] / room[0][j, j])[0] for j in range(k))
+        tau = np.sqrt(k + np.abs(h * diagonal).sum())
+        error = 5 * g * tau / (1 - 2 * loss.max()) * S * (k * tau + 2)
+        assert found[i] == pytest.approx(score + error, rel=3e-6)
+        assert error > 1e-5 * score
+
+
+def test_no_warning_comes_from_a_second_thread(monkeypatch):
+    """Where nothing is proved the bound is infinite, and numpy says nothing about it."""
+    monkeypatch.setattr(memory, "POINTS_PER_THREAD", 50)
+    problem, rng = prepared(0, 200, 4, 3)
+    W1 = 1e14 * symmetric(rng, problem.size, 12)  # too large for float32 to prove anything
+    problem = problem._replace(threads=2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        upper = check(problem, W1, symmetric(rng, problem.size, 2))
+    assert np.isinf(upper).any()

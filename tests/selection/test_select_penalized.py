@@ -9,7 +9,7 @@ from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
 import firal
-from firal.selection import penalized, typical_first
+from firal.selection import penalized, typical_first, wide_sizes
 from firal.selection.penalized import GAP, fit_ridge, select_penalized
 
 
@@ -418,3 +418,57 @@ def test_too_few_typical_points_leave_all():
     found = typical_first.typical_candidates(pool, centers, 10, 0.5)
     assert len(found) == 20  # just twice the budget
     assert typical_first.typical_candidates(pool, centers, 11, 0.5) is None
+
+
+def test_no_block_is_written_beyond_an_order_that_counts_the_indicators(monkeypatch):
+    pool, labeled, theta = instance(0)
+    called = []
+    monkeypatch.setattr(penalized, "_select_wide", lambda *_: called.append(1))
+    monkeypatch.setattr(penalized, "LARGEST_FULL", 0)
+    for clusters, order in ((1.0, 3 + 9), (0.0, 3)):  # 3 features; 4 labeled and 5 picked points
+        for limit in (order - 1, order):
+            monkeypatch.setattr(wide_sizes, "LARGEST_ORDER", limit)
+            called.clear()
+            select_penalized(pool, labeled, theta, 5, seeded(), clusters=clusters, typical=1.0)
+            assert bool(called) == (limit < order)
+
+
+def test_wide_features_in_float32_are_not_copied_to_float64(monkeypatch):
+    pool, labeled, theta = instance(0)
+    kinds = []
+    monkeypatch.setattr(penalized, "LARGEST_FULL", 0)
+    monkeypatch.setattr(
+        penalized, "_select_wide", lambda *a: kinds.append({part.dtype for part in a[:2]})
+    )
+    monkeypatch.setattr(penalized, "select", lambda *a, **_: kinds.append({a[0].dtype}))
+    for limit in (3 + 9 - 1, 3 + 9):
+        monkeypatch.setattr(wide_sizes, "LARGEST_ORDER", limit)
+        for kind in (np.float32, np.float64):
+            select_penalized(pool.astype(kind), labeled, theta, 5, seeded(), typical=1.0)
+    assert kinds == [{np.dtype(kind)} for kind in (np.float32, np.float64, np.float64, np.float64)]
+
+
+def test_what_is_wide():
+    """By the order of a block, or by the bytes of four of them for every class."""
+    assert not penalized.is_wide(800, 2) and penalized.is_wide(801, 2)
+    assert not penalized.is_wide(256, 1024) and penalized.is_wide(256, 1025)
+    assert penalized.is_wide(257, 1024)
+
+
+@pytest.mark.parametrize("limit", ["LARGEST_FULL", "LARGEST_FIRST", "LARGEST_SIZE"])
+def test_full_matrices_are_used_up_to_their_order(limit, monkeypatch):
+    """3 features and 2 free classes; 8 clusters for 4 labeled and 4 picked points."""
+    pool, labeled, theta = instance(0)
+    seen = []
+    monkeypatch.setattr(penalized, "select", lambda *a, **o: seen.append((a, o)))
+    order = {"LARGEST_FULL": 6, "LARGEST_FIRST": 3 + 8, "LARGEST_SIZE": 2 * (3 + 8)}[limit]
+    for most in (order, order - 1):
+        monkeypatch.setattr(penalized, limit, most)
+        known = None if limit == "LARGEST_FIRST" else theta
+        select_penalized(pool, labeled, known, 4, seeded(), clusters=1.0, typical=1.0)
+    (within, options), (beyond, others) = seen
+    assert options["structure"] == "full" and within[0].shape[1] == 3 + 8
+    if limit == "LARGEST_SIZE":  # no effects
+        assert others["structure"] == "full" and beyond[0].shape[1] == 3
+    else:
+        assert others["structure"] == "block-diagonal" and beyond[0].shape[1] == 3 + 8

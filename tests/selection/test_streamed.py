@@ -8,7 +8,7 @@ from firal.engine import passes
 from firal.engine.homes import as_home
 from firal.engine.pool import FeaturePool
 from firal.engine.scaling import feature_map
-from firal.selection import candidates
+from firal.selection import candidates, streamed
 from firal.selection.block_diagonal import prepare_blocks
 from firal.selection.candidates import relaxed_candidates, select_from_candidates
 from firal.selection.design import Design
@@ -121,3 +121,46 @@ def test_a_pool_without_information_is_refused():
     pool = FeaturePool(as_home(X), map_, np.empty(0, dtype=int))
     with pytest.raises(ValueError, match="only zeros"):
         prepare_streamed(pool, np.empty((0, 2)), Design(np.ones((1, 2))), 2, report=silent)
+
+
+def test_the_factor_of_pieces_is_that_of_all_rows(monkeypatch):
+    X, theta = (
+        np.random.default_rng(0).normal(size=(53, 3)),
+        np.random.default_rng(1).normal(size=(2, 3)),
+    )
+    design = Design(theta, X[:2], 0.7)
+    columns = design.columns(X)
+    for piece in (5, 10, 53, 60):
+        monkeypatch.setattr(streamed, "PIECE", piece)
+        R, total = streamed._Overview(design)(0, X)
+        np.testing.assert_allclose(R.T @ R, columns.T @ columns, rtol=1e-12, atol=1e-12)
+        np.testing.assert_allclose(total, firal.probabilities(X, theta).sum(axis=0), rtol=1e-13)
+        merged = streamed._Overview.merged((R, total), (2 * R, total))
+        np.testing.assert_allclose(merged[0].T @ merged[0], 5 * columns.T @ columns, atol=1e-11)
+        np.testing.assert_allclose(merged[1], 2 * total, rtol=1e-15)
+
+
+def test_the_best_points_of_a_pass_and_how_passes_are_named(data, monkeypatch):
+    pool, _, labeled, theta = data
+    monkeypatch.setattr(streamed, "BEST", 20)
+    stages = []
+    problem = prepare_streamed(
+        pool, labeled, Design(theta), B, report=lambda *call: stages.append(call)
+    )
+    for number in (1, 2):
+        a = problem.contract(np.eye(problem.mean_information.shape[0]))
+        assert problem.best.tolist() == sorted(np.argsort(-a)[:20].tolist())
+        assert stages[-1][0] == f"pass {number}" and stages[-1][1] == stages[-1][2]
+
+
+def test_candidates_are_spread_over_the_pool_four_per_pick(data, monkeypatch):
+    pool, _, labeled, theta = data
+    monkeypatch.setattr(candidates, "SPREAD", 0)
+    monkeypatch.setattr(candidates, "MOST", 5)  # of those with weight
+    monkeypatch.setattr(streamed, "BEST", 1)
+    problem = prepare_streamed(pool, labeled, Design(theta), B, report=silent)
+    relaxation, rows = relaxed_candidates(problem, 0.1, silent)
+    even = np.linspace(0, pool.n_points - 1, 4 * B).astype(int)
+    support = np.flatnonzero(relaxation.z)
+    some = support[np.linspace(0, support.size - 1, 5).astype(int)]
+    assert support.size > 5 and rows.tolist() == sorted({*even, *problem.best, *some})

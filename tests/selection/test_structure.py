@@ -8,7 +8,7 @@ import firal
 from firal.common import threads
 from firal.selection import structure
 from firal.selection.adaptive import adaptive_sparsify
-from firal.selection.structure import StructureChosen, choose, full_cost
+from firal.selection.structure import StructureChosen, block_cost, choose, full_cost
 
 BLOCKS = "block-diagonal"
 
@@ -232,3 +232,52 @@ def test_every_function_estimates_its_own_task(monkeypatch):
     sizes = (20, 2, 3, 4)
     assert seen == [(task, *sizes) for task in ("relax", "sparsify", "select", "bait")]
     assert found.why and found.why == choose_("auto", "sparsify", *sizes).why
+
+
+def test_costs_by_hand():
+    """m = 100, d = 3, c = 5, b = 7: order 12, 3 copies of the pool, constants of the module."""
+    pool = 8 * 100 * 3 * 3
+    memory = (pool + 8 * 12 * 144, pool + 8 * 4 * 144)
+    work = {
+        "relax": 25 * 100 * 144 + 100 * 12**3,
+        "bait": 3.5 * 7 * 100 * 144 + 10 * 12**3,
+        "sparsify": 3 * 7 * 100 * 144 + 7 * 20 * 12**3,
+        "select": 7 * (3 * 7 * 100 * 144 + 7 * 20 * 12**3),
+    }
+    for task, expected in work.items():
+        assert full_cost(task, 100, 3, 5, 7) == (pytest.approx(expected, rel=1e-14), *memory)
+    gradients = 50 * 5 * (100 * 9 + 3 * 27)
+    ftrl = 3 * 2 * 100 * 5 * 9 + 20 * 5 * 27
+    memory = (pool + 32 * 100 * 5 + 4 * 8 * 45, pool + 4 * 8 * 45)
+    work = {
+        "relax": gradients,
+        "bait": gradients + 7 * 3.5 * 4 * 100 * 5 * 3,
+        "sparsify": gradients + 7 * ftrl,
+        "select": gradients + 7 * 7 * ftrl,
+    }
+    for task, expected in work.items():
+        assert block_cost(task, 100, 3, 5, 7) == (pytest.approx(expected, rel=1e-14), *memory)
+
+
+def test_the_choice_is_exactly_at_its_limits(monkeypatch):
+    work, held, least = full_cost("select", 100, 3, 5, 7)
+    for memory, expected in ((held / 0.8 + 1, "full"), (held / 0.8 - 1, BLOCKS)):
+        assert choose("auto", "select", 100, 3, 5, 7, memory=memory).structure == expected
+    assert choose("full", "select", 100, 3, 5, 7, memory=least) == ("full", "as asked for")
+    with pytest.raises(ValueError, match='set structure="block-diagonal"'):
+        choose("full", "select", 100, 3, 5, 7, memory=least - 1)
+    assert choose(BLOCKS, "select", 100, 3, 5, 7, memory=1).structure == BLOCKS
+    monkeypatch.setattr(structure, "total_memory", lambda: None)  # unknown: only work counts
+    for limit, expected in ((work, "full"), (work * (1 - 1e-12), BLOCKS)):
+        monkeypatch.setattr(structure, "MOST_WORK", limit)
+        assert choose("auto", "select", 100, 3, 5, 7).structure == expected
+    assert choose("full", "select", 10**9, 10**4, 10**4, 7).structure == "full"
+
+
+def test_the_sum_of_the_weights_may_be_off_by_rounding_only():
+    pool, labeled, theta = instance()
+    z = np.full(40, 4 / 40)
+    firal.sparsify(pool, labeled, theta, z * (1 + 9e-7), 4, 10.0)
+    for factor in (1 + 1.1e-6, 1 - 1.1e-6):
+        with pytest.raises(ValueError, match="z must have sum 4, the budget, got sum"):
+            firal.sparsify(pool, labeled, theta, z * factor, 4, 10.0)

@@ -149,3 +149,8 @@ def test_wrong_lift():
 
 def test_repr_is_short():
     assert repr(swap(*instance(9))).startswith("SwapSelection(indices=[")
+
+
+def test_the_limit_by_hand():
+    # b = 30, size 4, lift 0.01: (1 + 8 / sqrt(120)) / 0.01 + 4 = 177.03, so fewer than 178
+    assert swap(*instance(9), lift=0.01).limit == 177

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from firal.selection import working_set
+from firal.selection import solver, working_set
 from firal.selection.problem import prepare_problem
 from firal.selection.relaxation import LARGE, relax
 from firal.selection.solver import solve
@@ -350,3 +350,23 @@ def test_working_sets_are_solved_by_the_quick_method_to_the_documented_gap(monke
     gaps = 1 - found.history[:-1, 1] / best
     assert tols == pytest.approx(np.maximum(5e-4, 0.1 * gaps), rel=1e-9)
     assert reported == [(done, 500) for done in range(1, found.iterations + 1)]
+
+
+def test_points_that_are_candidates_beside_those_with_weight(monkeypatch):
+    """The largest gradients: a fixed number, or four per pick."""
+    rng = np.random.default_rng(0)
+    a, z = rng.permutation(100.0 * np.arange(100)), np.zeros(100)
+    z[[3, 50]] = 1.0
+    for least, budget, count in ((10, 2, 10), (10, 3, 12), (7, 1, 7), (500, 1, 100)):
+        monkeypatch.setattr(solver, "NEAR", least)
+        expected = sorted({3, 50, *np.argsort(-a)[:count].tolist()})
+        assert solver.nearest_to_weight(z, a, budget).tolist() == expected
+
+
+def test_a_start_at_the_optimum_needs_one_gradient():
+    rng = np.random.default_rng(0)
+    problem = prepare_problem(rng.normal(size=(80, 3)), None, rng.normal(size=(2, 3)), 6)
+    cold = solve(problem, True, "multiplicative", 1e-3, 1000)
+    warm = solve(problem, True, "multiplicative", 2e-3, 1000, None, cold.z)
+    assert cold.iterations > 5 and warm.iterations == 1
+    assert warm.objective == pytest.approx(cold.objective, rel=1e-9)

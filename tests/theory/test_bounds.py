@@ -47,6 +47,22 @@ def test_bounded_domain_by_hand():
     assert errors.n_min == pytest.approx(256 * 10 * 81 * 100)
 
 
+def test_the_sample_size_is_the_larger_of_two_by_hand():
+    # union bound first: sigma = 2, L2 = 3; then the confidence: sigma^2 L1 L3 = 40
+    union = np.log(2 * 5 / 0.2)
+    first = bounds.bounded_domain(1, 5, 2.0, 0.2, 0.01, 3.0, 0.01)
+    assert first.n_min == pytest.approx(256 * union * 36, rel=1e-14)
+    for printed, confidence in ((False, 2 + 8 * np.log(5)), (True, np.log(5))):
+        second = bounds.bounded_domain(1, 5, 2.0, 0.2, 2.0, 0.01, 5.0, printed=printed)
+        assert second.n_min == pytest.approx(256 * confidence * 1600, rel=1e-14)
+
+
+def test_unnamed_constants_are_one():
+    assert bounds.alpha(50, 8, 2, 3, 0.1) == bounds.alpha(50, 8, 2, 3, 0.1, C3=1.0)
+    expected = bounds.sample_bounds(4, 3, 2, 3, 0.1, C1=1.0, C2=1.0)
+    assert bounds.sample_bounds(4, 3, 2, 3, 0.1) == expected
+
+
 def test_printed_bounded_domain_differs():
     arguments = (1000, 12, 3.0, 0.1, 1.0, 1e-9, 1.0)
     proved, printed = (bounds.bounded_domain(*arguments, printed=p) for p in (False, True))

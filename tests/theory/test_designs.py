@@ -60,6 +60,20 @@ def test_one_factor_for_the_whole_point():
         assert (p < 1e-6) == dependent
 
 
+@pytest.mark.parametrize("name", COVARIANCE)
+def test_points_are_those_of_the_generator(name):
+    """Inner products of the whitened points, which no choice of the matrix root can change."""
+    rng = np.random.default_rng(7)
+    Z = rng.standard_normal((6, 3))
+    if name == "laplace":
+        Z = Z * np.sqrt(rng.standard_exponential((6, 1)))
+    if name == "student_t":
+        Z = Z * np.sqrt(9 / rng.chisquare(9, (6, 1)))
+    X = sampler(name)(6, np.random.default_rng(7))
+    whitened = (X - MEAN) @ np.linalg.solve(SCALE, (X - MEAN).T)
+    np.testing.assert_allclose(whitened, Z @ Z.T, rtol=1e-11, atol=1e-13)
+
+
 def test_same_generator_same_points():
     for name in COVARIANCE:
         first, second = (sampler(name)(5, np.random.default_rng(3)) for _ in range(2))
@@ -76,6 +90,41 @@ def test_labels_have_their_probabilities():
     expected = probabilities(x[None], theta)[0] * y.size
     assert stats.chisquare(np.bincount(y, minlength=3), expected).pvalue > 1e-3
     assert stats.chisquare(np.bincount(y, minlength=3), np.roll(expected, 1)).pvalue < 1e-3
+
+
+def test_labels_are_those_of_the_generator():
+    """The class in whose part of [0, 1] the random number lies."""
+    rng = np.random.default_rng(5)
+    X, theta = rng.normal(size=(40, 3)), rng.normal(size=(3, 3))
+    y = designs.draw_labels(X, theta, np.random.default_rng(8))
+    u = np.random.default_rng(8).random((40, 1))[:, 0]
+    P = probabilities(X, theta)
+    assert y.tolist() == [int(np.searchsorted(np.cumsum(p), v)) for p, v in zip(P, u, strict=True)]
+    assert set(y) == {0, 1, 2, 3}
+
+
+class Largest(np.random.Generator):
+    """Every uniform number is the largest below 1."""
+
+    def random(self, size):
+        return np.full(size, 1 - 2.0**-53)
+
+
+def test_the_last_class_where_rounding_leaves_a_gap():
+    X = np.random.default_rng(0).normal(size=(2000, 1))
+    theta = np.random.default_rng(1).normal(size=(29, 1))
+    assert np.cumsum(probabilities(X, theta), axis=1)[:, -1].min() < 1 - 2.0**-53
+    assert designs.draw_labels(X, theta, Largest(np.random.PCG64(0))).max() == 29
+
+
+def test_a_scale_matrix_may_be_singular_but_not_indefinite():
+    rng = np.random.default_rng(0)
+    nearly = np.diag([1.0, -1e-13])
+    assert not designs.gaussian(5, np.zeros(2), nearly, rng)[:, 1].any()
+    assert not designs.gaussian(5, np.zeros(2), np.zeros((2, 2)), rng).any()
+    for scale in (np.diag([1.0, -1e-11]), np.diag([1e3, -2e-9]), np.diag([1e-6, -1e-13])):
+        with pytest.raises(ValueError, match="scale must be positive semidefinite, got an eigen"):
+            designs.gaussian(5, np.zeros(2), scale, rng)
 
 
 # --- theta on a simplex ------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from scipy import integrate, special, stats
+from scipy import integrate, optimize, special, stats
 
 from firal.information import fisher
 from firal.theory import designs, gaussian_design, orlicz
@@ -65,19 +65,56 @@ def test_binary_gaussian_against_plain_quadrature(t):
         assert mean <= 2 * (1 + 1e-3)
 
 
+def plane(half=30.0, panels=40):
+    """Nodes (u, v) of a square and the logarithms of their weights under the normal law."""
+    x, w = np.polynomial.legendre.leggauss(10)
+    edges = np.linspace(-half, half, panels + 1)
+    nodes = (edges[:-1, None] + (x + 1) * half / panels).ravel()
+    mass = np.log(np.tile(w * half / panels, panels)) + normal(nodes)
+    return nodes[:, None], nodes[None, :], mass[:, None] + mass[None, :]
+
+
+def largest(mean):
+    """The largest mean over all directions; it is 2 at the largest Orlicz norm."""
+    angles = np.linspace(0, np.pi / 2, 7)
+    best = angles[np.argmax([mean(angle) for angle in angles])]
+    around = max(best - 0.3, 0), min(best + 0.3, np.pi / 2)
+    refined = optimize.minimize_scalar(lambda angle: -mean(angle), bounds=around, method="bounded")
+    return max(mean(best), -refined.fun)
+
+
+def test_binary_gaussian_to_many_digits():
+    """All constants at t = 0.7 by quadrature in the plane, which knows nothing of directions."""
+    t = 0.7
+    found = gaussian_design.binary_gaussian(t)
+    u, v, mass = plane()
+    p = special.expit(t * u)
+    w = p * (1 - p)
+    along, across = np.sum(np.exp(mass) * w * u * u), np.sum(np.exp(mass) * w)
+    assert found.rho == pytest.approx(1 / min(along, across), rel=1e-10)
+    assert found.K0 == pytest.approx(np.sqrt(8 / 3), rel=1e-15)
+
+    def projected(angle):
+        return np.cos(angle) * u / np.sqrt(along) + np.sin(angle) * v / np.sqrt(across)
+
+    def mean_of_the_curvature(angle):
+        return np.sum(np.exp(mass + w * projected(angle) ** 2 / found.K2))
+
+    assert largest(mean_of_the_curvature) == pytest.approx(2, rel=1e-11)
+    # beyond sqrt(2 rho) the mean for K1 is finite and far below 2, and before it is infinite
+    assert found.K1 == pytest.approx(np.sqrt(2 * found.rho), rel=1e-9)
+
+
 def test_norm_of_a_slanted_direction():
-    """``|Y| = s (0.6 u + 0.9 v)^2`` with s = 1/(1+u^2), by quadrature in the plane."""
+    """``|Y| = s (0.8 u + 0.6 v)^2`` with s = 1/(1+u^2), by quadrature in the plane."""
     u, weights = orlicz.quadrature(0.0, np.inf)
     log_weights = np.log(weights) + normal(u) + np.log(2)
     cases = [(np.zeros_like(u), 1 / (1 + u * u))]
-    tau = gaussian_design._plane_norm(0.36, 0.81, cases, 1, u, log_weights)
+    tau = gaussian_design._plane_norm(0.64, 0.36, cases, 1, u, log_weights)
 
-    def integrand(v, u):
-        y = (0.6 * u + 0.9 * v) ** 2 / (1 + u * u)
-        return np.exp(y / tau + normal(u) + normal(v))
-
-    mean = integrate.dblquad(integrand, -12, 12, -12, 12, epsabs=1e-6)[0]
-    assert mean == pytest.approx(2, rel=1e-5)
+    u, v, mass = plane(panels=75)
+    mean = np.sum(np.exp(mass + (0.8 * u + 0.6 * v) ** 2 / (1 + u * u) / tau))
+    assert mean == pytest.approx(2, rel=1e-10)
 
 
 def test_binary_gaussian_sub_gaussian_norm_of_the_score():

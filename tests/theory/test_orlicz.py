@@ -67,6 +67,28 @@ def test_psi_norm_of_a_uniform_variable():
     assert integrate.quad(lambda u: np.exp((u / t) ** 2), 0, 1)[0] == pytest.approx(2, rel=1e-10)
 
 
+def test_norms_are_told_from_zero_and_infinity():
+    for factor in (1e-11, 1e11):
+        norm = orlicz.psi_norm_density(lambda u, s=factor: s * u, normal, 2)
+        assert norm == pytest.approx(factor * np.sqrt(8 / 3), rel=1e-10)
+    assert orlicz.psi_norm_density(lambda u: 1e13 * u, normal, 2) == np.inf
+    assert orlicz.psi_norm_density(lambda u: 1e-13 * u, normal, 2) == 0
+
+
+def test_quadrature_integrates_on_every_kind_of_interval():
+    for low, high, exact in (
+        (-1.0, 2.0, np.arctan(2) + np.pi / 4),
+        (3.0, np.inf, np.arctan(1 / 3)),
+    ):
+        u, weights = orlicz.quadrature(low, high)
+        assert weights @ (1 / (1 + u * u)) == pytest.approx(exact, rel=1e-13)
+        mirrored, weights = orlicz.quadrature(-high, -low)
+        np.testing.assert_array_equal(np.sort(-mirrored), np.sort(u))
+        assert weights @ (1 / (1 + mirrored**2)) == pytest.approx(exact, rel=1e-13)
+    u, weights = orlicz.quadrature()
+    assert weights @ (1 / (1 + u * u)) == pytest.approx(np.pi, rel=1e-13)
+
+
 def test_sample_norm_tends_to_that_of_the_density():
     # the mean of exp(x^2/t^2) has no variance at t^2 = 8/3, so convergence is slow; order 1 is fine
     x = np.random.default_rng(0).normal(size=200_000)

@@ -25,6 +25,66 @@ def test_derivatives_against_finite_differences():
     assert square == pytest.approx(np.mean([np.trace(B @ h @ A @ h) for h in H]))
 
 
+def cumulant_tensors(X, theta):
+    """Mean second, third and fourth cumulant of kron(label, x), over all outcomes of the label."""
+    (n, d), k = X.shape, len(theta)
+    H, T, Q = (np.zeros((k * d,) * order) for order in (2, 3, 4))
+    for x in X:
+        weights = np.append(np.exp(theta @ x), 1.0)
+        h = weights / weights.sum()
+        S, T3, Q4 = (np.zeros((k * d,) * order) for order in (2, 3, 4))
+        for label, p in enumerate(h):
+            e = np.kron((np.eye(k + 1)[label] - h)[:k], x)
+            S += p * np.einsum("a,b->ab", e, e)
+            T3 += p * np.einsum("a,b,c->abc", e, e, e)
+            Q4 += p * np.einsum("a,b,c,d->abcd", e, e, e, e)
+        pairs = ("ab,cd->abcd", "ac,bd->abcd", "ad,bc->abcd")
+        Q4 -= sum(np.einsum(pair, S, S) for pair in pairs)
+        H, T, Q = H + S / n, T + T3 / n, Q + Q4 / n
+    return H, T, Q
+
+
+def test_every_term_of_the_second_order():
+    """The formula of the module's first page, with full tensors, to rounding."""
+    rng = np.random.default_rng(3)
+    theta = rng.standard_normal((2, 2))
+    Xq, Xp = rng.standard_normal((25, 2)), 1.3 * rng.standard_normal((20, 2)) + 0.4
+    H, T, Q = cumulant_tensors(Xq, theta)
+    Hp, Tp, Qp = cumulant_tensors(Xp, theta)
+    G = np.linalg.inv(H)
+    M = G @ Hp @ G
+    t = np.einsum("iab,ab->i", T, G)
+    terms = [
+        3 / 4 * np.einsum("abc,ai,bj,ck,ijk", T, M, G, G, T, optimize=True),
+        1 / 8 * t @ M @ t,
+        1 / 2 * np.einsum("iab,ab->i", T, M) @ G @ t,
+        -1 / 2 * np.einsum("abcd,ab,cd", Q, M, G),
+        -1 / 3 * np.einsum("abc,ai,bj,ck,ijk", Tp, G, G, G, T, optimize=True),
+        -1 / 4 * np.einsum("iab,ab->i", Tp, G) @ G @ t,
+        1 / 8 * np.einsum("abcd,ab,cd", Qp, G, G),
+    ]
+    Hs = [information(x[None], theta) for x in Xq]
+    square = np.mean([np.trace(G @ h @ M @ h) for h in Hs])
+    found = second_order(Xq, Xp, theta)
+    assert min(map(abs, terms)) > 1e-2 * abs(sum(terms))  # every term counts
+    assert found.fir == pytest.approx(np.trace(G @ Hp), rel=1e-11)
+    assert found.labels == pytest.approx(sum(terms), rel=1e-10)
+    assert found.design == pytest.approx((square - np.trace(G @ Hp)) / 2, rel=1e-10)
+    fixed = second_order(Xq, Xp, theta, fixed_design=True)
+    assert fixed == (found.fir, found.labels, 0.0)
+    expected = found.fir / 14 + (found.labels + found.design) / 49
+    assert found.predict(7) == pytest.approx(expected, rel=1e-13)
+    assert found.predict([7, 9])[0] == found.predict(7)
+
+
+def test_the_second_order_does_not_depend_on_blocks(monkeypatch):
+    rng = np.random.default_rng(4)
+    X, theta = rng.standard_normal((25, 2)), rng.standard_normal((2, 2))
+    expected = second_order(X, X + 1, theta)
+    monkeypatch.setattr("firal.theory.second_order.BLOCK_BYTES", 1000)
+    np.testing.assert_allclose(second_order(X, X + 1, theta), expected, rtol=1e-11)
+
+
 def test_second_order_against_an_exact_sum():
     """Constant feature, two classes: the mean over all labelings is a binomial sum."""
     theta, n = np.array([[0.8]]), 20_000

@@ -147,3 +147,40 @@ X2 = np.random.default_rng(1).normal(size=(30, 2))
 def test_bad_input(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_targets_near_that_of_p_are_not_taken_for_it():
+    X = np.random.default_rng(0).normal(size=(200, 3))
+    theta = designs.simplex_theta(3, 3)
+    for relative in (1e-4, 1e-7):
+        target = 6 * (1 + relative)
+        nu = transforms.solve_dilation(X, theta, target)
+        assert ratio(transforms.dilate(X, nu), X, theta) == pytest.approx(target, rel=1e-9)
+        assert nu < 1
+        tau = transforms.solve_translation(X, theta, [1, 0, 0], target)
+        assert ratio(transforms.translate(X, tau, [1, 0, 0]), X, theta) == pytest.approx(
+            target, rel=1e-9
+        )
+        assert tau > 0
+
+
+def test_dilation_about_a_center():
+    """At theta = 0 the ratio of centered points is d~ / nu, wherever the center is moved to."""
+    X = np.random.default_rng(1).normal(size=(100, 2))
+    X -= X.mean(axis=0)
+    assert transforms.solve_dilation(X, np.zeros((2, 2)), 8.0) == pytest.approx(0.5, rel=1e-9)
+    assert transforms.solve_dilation(X, np.zeros((2, 2)), 1.0) == pytest.approx(4.0, rel=1e-9)
+    center = np.array([0.3, -0.2])
+    nu = transforms.solve_dilation(X, np.ones((1, 2)), 5.0, center)
+    found = ratio(transforms.dilate(X, nu, center), X, np.ones((1, 2)))
+    assert found == pytest.approx(5.0, rel=1e-9)
+
+
+def test_translations_are_searched_up_to_sixty_deviations():
+    X = np.random.default_rng(0).normal(size=(300, 2))
+    unit = np.sqrt(np.mean(X[:, 1] ** 2))
+    for length in (1.0, 10.0):
+        with pytest.raises(ValueError, match="translations up to tau = ") as error:
+            transforms.solve_translation(X, [[1.0, 0.0]], [0, length], 50)
+        farthest = float(str(error.value).split("tau = ")[1].split()[0])
+        assert farthest == pytest.approx(60.2 * unit / length, rel=5e-3)
