@@ -57,12 +57,17 @@ lint: install
 smoke: install  ## run all notebooks at profile smoke, into _build/smoke
 	@$(TOOLS)/run_notebooks.py --nb $(NB) --profile smoke --out _build/smoke/notebooks
 
-test: lint smoke html  ## style, smoke runs, book build, unit and property tests, nbval
-	@$(ONE_THREAD) $(VENV)/bin/pytest -n 2 --dist loadfile \
-	  --nbval-lax --nbval-current-env tests notebooks
+PYTEST = $(ONE_THREAD) $(VENV)/bin/pytest -n 2 --dist loadfile --nbval-lax --nbval-current-env
+# A notebook is executed once: the slow ones by smoke runs, beside the build; the others by nbval.
+test: lint  ## style, slow notebooks in small, book build, unit and property tests, nbval
+	@$(MAKE) --no-print-directory -j 2 smoke html NB="$$($(TOOLS)/nightly.py)"
+	@$(PYTEST) tests notebooks
 
-nightly: install  ## fuzzing with ten thousand cases of each kind, and hundreds of faults
-	@$(ONE_THREAD) FIRAL_FUZZ=10000 FIRAL_FAULTS=60 $(VENV)/bin/pytest -q tests/test_fuzz.py tests/faults
+FUZZ   ?= 10000
+FAULTS ?= 60
+nightly: smoke  ## what takes long: all notebooks, ten thousand made-up cases of each kind, hundreds of faults
+	@$(PYTEST) -m nightly tests notebooks --ignore tests/faults
+	@FIRAL_FUZZ=$(FUZZ) FIRAL_FAULTS=$(FAULTS) $(PYTEST) -m "nightly or not nightly" tests/test_fuzz.py tests/faults
 
 mutants: install  ## change one line at a time: does a test notice? ONLY=selection/bait, SAMPLE=200, JOBS=2
 	@$(PY) -c 'import mutmut' 2>/dev/null || $(PIP) -r book/requirements-mutants.txt

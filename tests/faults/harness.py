@@ -2,12 +2,13 @@
 
     python tests/faults/harness.py SCENARIO FAULTS TRIALS SEED FOLDER
 
-FAULTS are some of "kill", "interrupt" and "full disk", with commas, which take turns, or "each
-step". Everything is imported once. Each trial copies what the scenario prepared, runs its command
-in a forked process, lets the fault happen at a moment drawn from the seed, checks what is left,
-runs the command again and compares the result with that of an undisturbed run. The fault "each
-step" draws nothing: trial k is killed just before the k-th change of a file or folder, until all
-had their turn. Prints one line of JSON: the number of faults that hit, and what went wrong.
+FAULTS are some of "kill", "interrupt", "large file" (no file may grow beyond a size) and "full
+disk" (a small one of its own, which needs the right to mount), with commas, which take turns, or
+"each step". Everything is imported once. Each trial copies what the scenario prepared, runs its
+command in a forked process, lets the fault happen at a moment drawn from the seed, checks what is
+left, runs the command again and compares the result with that of an undisturbed run. The fault
+"each step" draws nothing: trial k is killed just before the k-th change of a file or folder, until
+all had their turn. Prints one line of JSON: the number of faults that hit, and what went wrong.
 """
 
 import json
@@ -15,7 +16,9 @@ import os
 import resource
 import shutil
 import signal
+import subprocess
 import sys
+import tempfile
 import time
 import traceback
 from contextlib import suppress
@@ -27,6 +30,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 from scenarios import SCENARIOS
 
 CHANGES = {"os.rename", "os.remove", "os.rmdir", "os.mkdir", "os.truncate", "os.link"}
+PAGE = os.sysconf("SC_PAGE_SIZE")
 CHILDREN = []  # process groups of this trial
 SIGNALS = {"kill": signal.SIGKILL, "interrupt": signal.SIGINT}
 
@@ -102,9 +106,40 @@ def killed_at(step, work):
     return forked(run)
 
 
+def pages(paths):
+    """How many pages of memory these files take on a disk in memory."""
+    return sum(-(-path.stat().st_size // PAGE) for path in paths if path.is_file())
+
+
+def disk(folder, size, *options):
+    """Give a disk in memory so many pages."""
+    options = ",".join([*options, f"size={size * PAGE}"])
+    subprocess.run(["mount", "-t", "tmpfs", "-o", options, "tmpfs", folder], check=True)
+
+
+def on_full_disk(scenario, folder, rng, made):
+    """The exit code of a command on a disk that is full at some moment, and has room again."""
+    used = pages(folder.rglob("*"))
+    # files are written beside their names: old and new are there for a moment
+    disk(folder, max(used + int(rng.integers(2 * made + 1)), 1), "remount")  # 0 is no limit
+    temporary = folder / "temporary"
+    temporary.mkdir()
+
+    def run():
+        tempfile.tempdir = str(temporary)
+        return scenario.run(folder)
+
+    code = ended(forked(run))
+    disk(folder, used + 100 * (made + 100), "remount")
+    return code
+
+
 def trial(scenario, fault, folder, rng, seconds, sizes, k):
     """One fault; True if it hit, and what went wrong or None."""
     if fault == "full disk":
+        code = on_full_disk(scenario, folder, rng, scenario.made)
+        hit = code != 0
+    elif fault == "large file":
         limit = int(rng.choice(sizes)) if rng.random() < 0.3 else int(rng.integers(max(sizes) + 1))
         code = ended(forked(lambda: scenario.run(folder), limit))
         hit = code != 0
@@ -156,10 +191,15 @@ def main(name, faults, trials, seed, folder):
         p for p in whole.rglob("*") if p.is_file() and is_new(p, template / p.relative_to(whole))
     ]
     sizes = sorted({0, 100} | {p.stat().st_size for p in made})
+    scenario.made = pages(made)
     hits, wrong = 0, []
     for k in range(int(trials)):
-        place = shutil.copytree(template, folder / f"trial{k}")
-        fault, start = faults[k % len(faults)], time.monotonic()
+        place, fault = folder / f"trial{k}", faults[k % len(faults)]
+        place.mkdir()
+        if fault == "full disk":
+            disk(place, 10**6)
+        shutil.copytree(template, place, dirs_exist_ok=True)
+        start = time.monotonic()
         hit, problem = trial(scenario, fault, place, rng, seconds, sizes, k)
         if not hit:  # all went quicker than at first, when files were not in the cache
             seconds = min(seconds, time.monotonic() - start)
@@ -169,6 +209,8 @@ def main(name, faults, trials, seed, folder):
         while CHILDREN:  # what a killed command has left behind
             with suppress(ProcessLookupError):
                 os.killpg(CHILDREN.pop(), signal.SIGKILL)
+        if fault == "full disk":
+            subprocess.run(["umount", "--lazy", place], check=True)
         shutil.rmtree(place, ignore_errors=True)
         if fault == "each step" and not hit:
             break

@@ -12,18 +12,26 @@ from pathlib import Path
 import pytest
 from conftest import ROOT
 
-TRIALS = int(os.environ.get("FIRAL_FAULTS", "0"))
-SCENARIOS = ["next", "label", "init", "select", "prepare", "records", "tables", "compare"]
+TRIALS = int(os.environ.get("FIRAL_FAULTS", "0"))  # 0 is few
+SCENARIOS = ["next", "label", "init", "select", "report"]
+SCENARIOS += ["prepare", "records", "tables", "compare"]
 QUICK = ["label", "init", "records", "tables"]
-SLOW = pytest.mark.skipif(not TRIALS, reason="make nightly")
+ON_DISK = ["label", "records"]
+
+
+def nightly_but(quick):
+    """All scenarios; only these are run by ``make test``."""
+    others = [name for name in [*SCENARIOS, "notebooks"] if name not in quick]
+    return [*quick, *(pytest.param(name, marks=pytest.mark.nightly) for name in others)]
+
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 
 
-def harness(name, fault, trials, folder, seed=1):
+def harness(name, fault, trials, folder, seed=1, before=()):
     command = [sys.executable, Path(__file__).parent / "harness.py", name, fault, trials, seed]
     done = subprocess.run(
-        [*map(str, command), str(folder / "faults")],
+        [*before, *map(str, command), str(folder / "faults")],
         capture_output=True,
         text=True,
         cwd=ROOT,
@@ -41,12 +49,31 @@ def test_killed_before_any_change_of_the_disk(name, tmp_path):
     assert found["hits"] >= 3 and found["wrong"] == []
 
 
-@pytest.mark.parametrize(
-    "name",
-    [*QUICK, *(pytest.param(n, marks=SLOW) for n in [*SCENARIOS, "notebooks"] if n not in QUICK)],
-)
+@pytest.mark.parametrize("name", nightly_but(QUICK))
 def test_random_moments(name, tmp_path):
-    found = harness(name, "kill,interrupt,full disk", TRIALS or 6, tmp_path)
+    found = harness(name, "kill,interrupt,large file", TRIALS or 6, tmp_path)
+    assert found["hits"] >= 2 and found["wrong"] == []
+
+
+def private_mounts():
+    """The command in front of which a process may mount disks that nobody else sees, or None."""
+    for command in (["unshare", "-m"], ["unshare", "-r", "-m"]):
+        try:
+            probe = [*command, "mount", "-t", "tmpfs", "tmpfs", "/mnt"]
+            if subprocess.run(probe, capture_output=True).returncode == 0:
+                return command
+        except FileNotFoundError:
+            return None
+    return None
+
+
+@pytest.mark.parametrize("name", nightly_but(ON_DISK))
+def test_a_full_disk(name, tmp_path):
+    """No space left on the device, at a random byte; then there is room again."""
+    before = private_mounts()
+    if before is None:
+        pytest.skip("no right to mount a disk")
+    found = harness(name, "full disk", TRIALS or 6, tmp_path, before=before)
     assert found["hits"] >= 2 and found["wrong"] == []
 
 
