@@ -200,19 +200,29 @@ def _page(node, docname):
     return docname
 
 
+def on_pages(node, page):
+    """(page, parent, node) of everything in a tree; the tree of the PDF has all pages in it.
+
+    From the top: in that tree not every node knows its parent.
+    """
+    for child in list(node.children):
+        here = child["docname"] if isinstance(child, addnodes.start_of_file) else page
+        yield here, node, child
+        yield from on_pages(child, here)
+
+
 def number_in_latex(app, doctree, docname):
     """LaTeX counts figures and tables itself: tell it our numbers."""
     if app.builder.format != "latex":
         return
-    for kind, name in ((nodes.figure, "figure"), (nodes.table, "table")):
-        for node in list(doctree.findall(kind)):
-            page = _page(node, docname)
+    kinds = {nodes.figure: "figure", nodes.table: "table"}
+    for page, parent, node in list(on_pages(doctree, docname)):
+        name = kinds.get(type(node))
+        if name and node["ids"]:
             numbers = app.env.toc_fignumbers.get(page, {}).get(name, {})
-            number = numbers.get(node["ids"][0]) if node["ids"] else None
-            if number and node.parent is not None:
+            if number := numbers.get(node["ids"][0]):
                 text = rf"\renewcommand{{\the{name}}}{{{'.'.join(map(str, number))}}}"
-                where = node.parent.index(node)
-                node.parent.insert(where, nodes.raw("", text, format="latex"))
+                parent.insert(parent.index(node), nodes.raw("", text, format="latex"))
 
 
 def setup(app):

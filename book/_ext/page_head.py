@@ -48,7 +48,7 @@ def add_tags(app, pagename, templatename, context, doctree):
     context["css_files"] = [one for one in context["css_files"] if "thebe" not in str(one)]
     if doctree is None:
         return
-    title = re.sub(r"<[^>]*>", "", context.get("title", "")) or app.config.project
+    title = re.sub(r"<[^>]*>", "", context.get("title", "")) or app.config.html_title
     words = description(doctree) or app.config.html_title
     picture = context["pathto"](f"_static/{CARD}", resource=True)
     if app.config.html_baseurl:
@@ -58,7 +58,7 @@ def add_tags(app, pagename, templatename, context, doctree):
         'property="og:title"': title,
         'property="og:description"': words,
         'property="og:type"': "article",
-        'property="og:site_name"': app.config.project,
+        'property="og:site_name"': app.config.html_title,
         'property="og:image"': picture,
         'name="twitter:card"': "summary_large_image",
     }

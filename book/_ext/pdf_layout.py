@@ -4,7 +4,8 @@
 - A proof is text that ends with a box, not a framed note without a title.
 - A statement stays on one page if it is short, and with its heading.
 - A solution that is folded on the web has its heading.
-- Short pieces of code, and what they print, stay on one page.
+- Of a notebook it has the text, the figures and what is printed, not the code.
+- Short pieces of code stay on one page.
 - The index names the page where the description of a function starts, not the one before.
 - References to exercises lead to them (sphinx-exercise sets another label).
 - Tables wider than the page get columns in proportion to what stands in them, and long ones may
@@ -21,6 +22,10 @@ from sphinx_exercise.nodes import exercise_enumerable_node, exercise_node
 from sphinx_proof.nodes import NODE_TYPES, proof_node, unenumerable_node
 
 HOME = "About this book"
+NO_CODE = (
+    "The code of the notebooks is not printed here. It stands on the web pages of the book, folded "
+    "where it only sets up or draws, and in the notebooks themselves."
+)
 LINE = 88  # characters that fit beside each other in a table
 ROWS = 8  # a table with more may be broken
 LINES = 20  # a statement with more may be broken, but not in its first few
@@ -36,6 +41,9 @@ def arrange(app, doctree, docname):
         return
     parts = yaml.safe_load((app.srcdir / "_toc.yml").read_text(encoding="utf8")).get("parts", [])
     set_parts(doctree, {part["chapters"][0]["file"]: part["caption"] for part in parts})
+    for parent, cell in inside(doctree, nodes.container):
+        if "cell_input" in cell["classes"]:
+            parent.remove(cell)
     for parent, proof in inside(doctree, proof_node):
         place = parent.index(proof)
         parent[place : place + 1] = unframed(proof)
@@ -89,7 +97,7 @@ def set_parts(doctree, captions):
     home = nodes.section("", nodes.title("", HOME), ids=["about-this-book"])
     top.insert(1, home)
     top.children = [node for node in top if node not in own]
-    home.extend(own)
+    home.extend([*own, nodes.paragraph("", NO_CODE)])
 
 
 def unframed(proof):

@@ -1,6 +1,7 @@
-// A link into something folded opens it, and printing opens everything.
+// A link into something folded opens it, and printing opens everything. A link lands as soon as the
+// page is read: by itself a browser waits until all scripts have run.
 (() => {
-  function openTarget() {
+  function openTarget({land = false} = {}) {
     const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
     if (!target) return;
     let closed = false;
@@ -11,11 +12,14 @@
         box.querySelector(":scope > .admonition-title").click();
       }
     }
-    if (closed) target.scrollIntoView();
+    if (closed || land) target.scrollIntoView({behavior: "instant"});
   }
 
-  addEventListener("hashchange", openTarget);
-  addEventListener("load", openTarget);
+  document.addEventListener("readystatechange", () => {
+    if (document.readyState === "interactive") openTarget({land: true});
+  });
+  addEventListener("hashchange", () => openTarget());
+  addEventListener("load", () => openTarget());
   addEventListener("beforeprint", () => {
     for (const box of document.querySelectorAll("details.fold")) box.open = true;
   });

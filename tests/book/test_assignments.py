@@ -46,6 +46,28 @@ def by_loops(x, theta):
     return H
 
 
+def by_alternative(X, y):
+    """No weights > 0 on the signed points sum to zero: Stiemke's alternative."""
+    signed = np.where(np.asarray(y)[:, None] == 1, X, -np.asarray(X, dtype=float))
+    found = optimize.linprog(np.zeros(len(signed)), A_eq=signed.T, b_eq=-signed.sum(0))
+    return found.status == 2  # there are none
+
+
+def by_multiplier(needs, budget):
+    a = np.asarray(needs)
+
+    def rest(m):
+        return np.sqrt(a / m).sum() - budget
+
+    return tuple(np.sqrt(a / optimize.brentq(rest, 1e-9, 1e9, xtol=1e-14)))
+
+
+def by_whitening(Hq, Hp):
+    L = np.linalg.cholesky(Hq)
+    M = linalg.solve_triangular(L, linalg.solve_triangular(L, Hp, lower=True).T, lower=True)
+    return np.trace(M), linalg.svdvals(M)[0]
+
+
 def by_eigenvalues(Hq, Hp):
     values = linalg.eigh(Hp, Hq, eigvals_only=True)
     return [values.sum(), values[-1]]
@@ -99,15 +121,23 @@ def interval(a, b, level=0.95, *, paired=True, ddof=1, quantile=None, sign=1):
 
 
 RIGHT = {
-    "a1": [by_loops, lambda x, t: np.block([[g * np.outer(x, x) for g in row] for row in G(x, t)])],
-    "a2": [by_perceptron],
-    "a3": [by_eigenvalues, lambda Q, P: (np.trace(P @ np.linalg.inv(Q)), by_eigenvalues(Q, P)[1])],
+    "a1": [
+        by_loops,
+        lambda x, t: np.block([[g * np.outer(x, x) for g in row] for row in G(x, t)]),
+        lambda x, t: np.einsum("kl,i,j->kilj", G(x, t), x, x).reshape(x.size * len(t), -1).tolist(),
+    ],
+    "a2": [by_perceptron, by_alternative],
+    "a3": [
+        by_whitening,
+        by_eigenvalues,
+        lambda Q, P: (np.trace(P @ np.linalg.inv(Q)), by_eigenvalues(Q, P)[1]),
+    ],
     "a4": [
         lambda X, t, s: np.mean(
             [special.rel_entr(probabilities(x, s), probabilities(x, t) + 1e-300).sum() for x in X]
         )
     ],
-    "a5": [lambda a, b: [b * q**0.5 / sum(r**0.5 for r in a) for q in a]],
+    "a5": [by_multiplier, lambda a, b: [b * q**0.5 / sum(r**0.5 for r in a) for q in a]],
     "a6": [lambda H, P, z: bound(H, P, z, "linear"), lambda H, P, z: bound(H, P, z, "sharper")],
     "a7": [by_root],
     "a8": [
@@ -139,6 +169,17 @@ def with_intercept(X, y):
     return by_perceptron(np.column_stack([X, np.ones(len(X))]), y)
 
 
+def along_axes(X, y):
+    signed = np.where(np.asarray(y)[:, None] == 1, X, -np.asarray(X))
+    axes = np.eye(signed.shape[1])
+    return any(min(signed @ w) >= 0 < max(signed @ w) for w in (*axes, *-axes))
+
+
+def diagonal_bound(H, Hp, z):
+    diagonals = np.array([np.diag(np.diag(h)) for h in H])
+    return bound(diagonals, np.diag(np.diag(Hp)), z, "sharper")
+
+
 def clipped(S, eta):
     """Newton's nu kept positive."""
     values, vectors = np.linalg.eigh(S)
@@ -159,6 +200,7 @@ WRONG = {
     "a2": {
         "strict margins only": strictly,
         "an intercept": with_intercept,
+        "directions of the axes only": along_axes,
         "always": lambda X, y: True,
         "never": lambda X, y: False,
     },
@@ -197,7 +239,8 @@ WRONG = {
     "a6": {
         kind: lambda H, P, z, kind=kind: bound(H, P, z, kind)
         for kind in ("value", "mean", "no budget", "zero")
-    },
+    }
+    | {"diagonals only": diagonal_bound},
     "a7": {
         "power minus one": lambda S, eta: np.linalg.inv(np.eye(len(S)) * len(S) + eta * S),
         "nu kept positive": clipped,
@@ -208,12 +251,16 @@ WRONG = {
             np.linalg.matrix_power(np.linalg.inv(np.eye(len(S)) + eta * S), 2)
         ),
         "diagonal only": lambda S, eta: by_root(np.diag(np.diag(S)), eta),
+        "rate left out": lambda S, eta: by_root(S, 1.0),
+        "rate squared": lambda S, eta: by_root(S, eta**2),
     },
     "a8": {
         "not paired": lambda a, b, level=0.95: interval(a, b, level, paired=False),
         "n in the variance": lambda a, b, level=0.95: interval(a, b, level, ddof=0),
         "normal quantile": lambda a, b, level=0.95: interval(a, b, level, quantile=1.96),
         "the other sign": lambda a, b, level=0.95: interval(a, b, level, sign=-1),
+        "one side only": lambda a, b, level=0.95: interval(a, b, 2 * level - 1),
+        "level left out": lambda a, b, level=0.95: interval(a, b),
     },
 }
 
@@ -264,7 +311,7 @@ def test_the_file_for_otter_accepts_and_rejects(tmp_path):
     import doctest
 
     assignments.write(tmp_path, solved=True)
-    for function, fails in ((RIGHT["a5"][0], False), (WRONG["a5"]["equally"], True)):
+    for function, fails in ((RIGHT["a5"][1], False), (WRONG["a5"]["equally"], True)):
         space = {}
         exec((tmp_path / "tests" / f"{ALL['a5'].name}.py").read_text("utf8"), space)
         failed = 0

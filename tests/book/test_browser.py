@@ -92,19 +92,26 @@ LANDING = """(async () => {
     tops.push(document.getElementById("thm-3").getBoundingClientRect().top);
     await new Promise((done) => setTimeout(done, 100));
   }
-  return [tops, document.fonts.check("16px KaTeX_Main"),
+  return [tops, window.scrolledTo, document.fonts.check("16px KaTeX_Main"),
     [...document.querySelectorAll("p > .math")].filter((f) => !f.closest("details, .dropdown"))
       .every((f) => f.getClientRects().length)];
 })()"""
+
+
+# where the page stands when it has been read, before its pictures and most scripts
+WHEN_READ = "addEventListener('DOMContentLoaded', () => { window.scrolledTo = scrollY; })"
 
 
 @pytest.mark.parametrize("width", [390, 1280])
 def test_a_link_to_a_theorem_lands_at_once_and_nothing_moves_later(width, tmp_path):
     with Chromium(tmp_path) as browser:
         address = (HTML / "book" / "excess_risk.html").as_uri() + "#thm-3"
+        browser.send("Page.addScriptToEvaluateOnNewDocument", source=WHEN_READ)
         browser.open(address, width=width, height=900)
-        tops, fonts, seen = awaited(browser, LANDING)
+        tops, scrolled_to, fonts, seen = awaited(browser, LANDING)
+        end = browser.run("scrollY")
     assert fonts and seen
+    assert 0 < scrolled_to and abs(scrolled_to - end) < 100
     assert all(0 <= top < 120 for top in tops) and max(tops) - min(tops) <= 1
 
 

@@ -1,11 +1,11 @@
 """One meaning per letter: a chapter does not use a letter in two ways.
 
-The page *Notation* has a table of the letters that mean different things in different chapters, and
-a second one of those that mean two things in one chapter, with the reason. The tests read the
-chapters: each one that uses a letter of the table is listed with exactly one meaning, or explained
-in the second table. Sentences such as "let $\\delta=...$" are read as well: a letter of the table
-that one chapter defines in two ways is listed. Exercises have letters of their own and are left
-out.
+The page *Letters by chapter* has a table of the letters that mean different things in different
+chapters, and a second one of those that mean two things in one chapter, with the reason. The tests
+read the chapters: each one that uses a letter of the table is listed with exactly one meaning, or
+explained in the second table. Sentences such as "let $\\delta=...$" are read as well: a letter of
+the table that one chapter defines in two ways is listed. Exercises have letters of their own and
+are left out.
 """
 
 import re
@@ -13,7 +13,7 @@ import re
 import pytest
 from conftest import ROOT
 
-NOTATION = (ROOT / "book" / "notation.md").read_text(encoding="utf8")
+NOTATION = (ROOT / "book" / "notation_letters.md").read_text(encoding="utf8")
 CHAPTERS = (
     "setting logistic concordance probability bounded_domain constants excess_risk objective "
     "relaxation sparsification guarantee small_budgets end_to_end penalized cost synthetic "

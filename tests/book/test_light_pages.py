@@ -14,7 +14,7 @@ sys.path.insert(0, str(ROOT / "book" / "_ext"))
 from fold_proofs import fold, lines  # noqa: E402
 from katex_markup import SHORT, compact, named, rules  # noqa: E402
 from katex_math import FormulaError, known_classes, typeset  # noqa: E402
-from light_pictures import lighter  # noqa: E402
+from light_pictures import lighter, sized  # noqa: E402
 from light_styles import without_unused  # noqa: E402
 from page_head import description  # noqa: E402
 from sphinx_proof.nodes import proof_node  # noqa: E402
@@ -44,6 +44,17 @@ def test_a_plot_gets_a_palette_and_a_photograph_does_not():
     noise = rng.integers(0, 256, (100, 100, 3), dtype=np.uint8)
     assert lighter(png(noise)) == png(noise)
     assert lighter(light) == light
+
+
+def test_the_size_of_a_picture_stands_in_the_page(tmp_path):
+    file = tmp_path / "stored.png"
+    file.write_bytes(png(np.zeros((20, 1000, 3), np.uint8)))
+    page = '<p><img alt="A" src="../_images/a.png" /><img width="9" src="../_images/a.png" /></p>'
+    assert sized(page, {"a.png": file}) == (
+        '<p><span class="drawn-box"><img alt="A" src="../_images/a.png" width="1000" height="20"'
+        ' loading="lazy" style="--least: 420px" /></span>'
+        '<img width="9" src="../_images/a.png" /></p>'
+    )
 
 
 def test_the_short_markup_has_the_same_text_and_only_known_classes():

@@ -4,14 +4,17 @@ import re
 import sys
 from functools import cache
 from html.parser import HTMLParser
+from types import SimpleNamespace
 
 import pytest
 from conftest import ROOT
+from docutils import nodes
+from sphinx import addnodes
 
 from firal.companion import claims
 
 sys.path.insert(0, str(ROOT / "book" / "_ext"))
-from numbering import KINDS, MENTION, OTHER_WORK, prefixes  # noqa: E402
+from numbering import KINDS, MENTION, OTHER_WORK, number_in_latex, prefixes  # noqa: E402
 
 HTML = ROOT / "_build" / "html"
 PAGES = sorted(p for d in ("book", "notebooks") for p in (HTML / d).glob("*.html"))
@@ -140,3 +143,24 @@ def test_figures_have_letters():
         for caption in parsed(path).captions:
             if caption.startswith(("Fig.", "Table")):
                 assert re.match(r"(?:Fig\.|Table) (?:[A-Z]+|[a-z]\d\d\.)\d+", caption)
+
+
+def test_latex_is_told_the_numbers_of_every_page():
+    """The PDF is one tree of all pages; what stands on a page has another parent there."""
+    pages = []
+    for name in ("first", "second"):
+        alone = nodes.section("", nodes.section("", nodes.figure("", ids=["fig-one"])))
+        page = addnodes.start_of_file("", docname=name)
+        page.children = alone.children  # as Sphinx does
+        pages.append(page)
+    numbers = {
+        name: {"figure": {"fig-one": (number,)}}
+        for name, number in (("first", "A"), ("second", "B"))
+    }
+    app = SimpleNamespace(
+        builder=SimpleNamespace(format="latex"), env=SimpleNamespace(toc_fignumbers=numbers)
+    )
+    number_in_latex(app, nodes.section("", *pages), "home")
+    told = [page[0][0].astext() for page in pages]
+    assert told == [rf"\renewcommand{{\thefigure}}{{{letter}}}" for letter in "AB"]
+    assert [type(page[0][1]) for page in pages] == [nodes.figure] * 2

@@ -1,5 +1,6 @@
 """What the PDF needs, on a book of two pages: the LaTeX source is written, not typeset."""
 
+import json
 import re
 import subprocess
 import sys
@@ -26,6 +27,7 @@ parts:
   - caption: The only part
     chapters:
       - file: page
+      - file: run
 """
 HOME = "# Home\n\nFirst words.\n\n## A section\n\nSee {ref}`the exercise <ex-one>`.\n"
 LONG = "many words that need the room of several lines in a column of the page " * 2
@@ -101,11 +103,27 @@ A short one.
 {ROWS}
 """
 
+NOTEBOOK = {
+    "cells": [
+        {"cell_type": "markdown", "metadata": {}, "source": "# Run\n\nWhat it does."},
+        {
+            "cell_type": "code",
+            "execution_count": 1,
+            "metadata": {},
+            "source": "the_code()",
+            "outputs": [{"name": "stdout", "output_type": "stream", "text": "what it says"}],
+        },
+    ],
+    "metadata": {"kernelspec": {"name": "python3", "display_name": "Python 3"}},
+    "nbformat": 4,
+    "nbformat_minor": 4,
+}
+
 
 @pytest.fixture(scope="module")
 def source(tmp_path_factory):
     folder = tmp_path_factory.mktemp("book")
-    texts = {"home.md": HOME, "page.md": PAGE, "_toc.yml": TOC}
+    texts = {"home.md": HOME, "page.md": PAGE, "run.ipynb": json.dumps(NOTEBOOK), "_toc.yml": TOC}
     texts["_config.yml"] = CONFIG % (ROOT / "book" / "_ext")
     for name, text in texts.items():
         (folder / name).write_text(text, encoding="utf8")
@@ -126,6 +144,14 @@ def test_the_home_page_is_a_chapter_before_the_parts(source):
     ]
     places = [source.index(text) for text in order]
     assert places == sorted(places)
+
+
+def test_of_a_notebook_there_is_what_it_says_and_not_its_code(source):
+    assert "What it does." in source and "what it says" in source
+    assert "the_code" not in source.replace(r"\_", "_")
+    assert "one = 1" in source.replace(r"\PYG{o}{=}", "=").replace(r"\PYG{n}{one}", "one").replace(
+        r"\PYG{l+m+mi}{1}", "1"
+    )  # code of a chapter stays
 
 
 def test_a_proof_ends_with_a_box_and_has_no_frame(source):

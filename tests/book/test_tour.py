@@ -76,7 +76,7 @@ def two_clicks(page):
 @pytest.mark.parametrize(
     ("page", "mark"),
     [
-        ("book/excess_risk.html", "Proof"),  # a proof
+        ("book/excess_risk_proof.html", "Proof"),  # a proof
         ("book/use.html", "features.npy"),  # own data
         ("notebooks/e14_imagenet50.html", "ImageNet"),  # its numbers
         ("notebooks/e10_digits.html", "Change this, expect that"),  # run it with another parameter

@@ -38,6 +38,11 @@ def test_touching(separable):
     assert separable(X, np.array([1, 0, 1]))
 
 
+def test_between_the_axes(separable):
+    """No axis separates these points, and w = (1, 1) does."""
+    assert separable(np.array([[2.0, -1.0], [-1.0, 2.0], [-1.0, -1.0]]), np.array([1, 1, 0]))
+
+
 def test_no_intercept(separable):
     """A line that misses the origin does not help: there is no intercept."""
     assert not separable(np.array([[1.0], [3.0]]), np.array([0, 1]))

@@ -42,7 +42,7 @@ def test_it_says_something(lower_bound):
 
 
 def test_matrices_that_do_not_commute(lower_bound):
-    """Three points in the plane, against a search over all weights."""
+    """Three points in the plane, against a search: never above, and close at the best weights."""
     x = np.array([[1.0, 0.0], [1.0, 1.0], [-0.5, 2.0]])
     H, Hp = np.einsum("ij,ik->ijk", x, x), np.array([[2.0, 0.5], [0.5, 1.0]])
     grid = [(i / 40, j / 40) for i in range(41) for j in range(41 - i)]
@@ -53,3 +53,4 @@ def test_matrices_that_do_not_commute(lower_bound):
             values.append(np.trace(np.linalg.solve(S, Hp)))
     for z in ([1 / 3, 1 / 3, 1 / 3], [0.5, 0.1, 0.4], [0.1, 0.6, 0.3]):
         assert lower_bound(H, Hp, np.array(z)) <= min(values) + 1e-9
+    assert lower_bound(H, Hp, np.array([0.25, 0.5, 0.25])) > 0.95 * min(values)

@@ -36,6 +36,12 @@ def test_by_hand(action):
     assert np.allclose(found, np.diag([144 / 169, 25 / 169]))
 
 
+def test_the_rate(action):
+    """Twice the rate with half the losses is the same action."""
+    found = action(np.diag([0.0, 91 / 120]), 2.0)
+    assert np.allclose(found, np.diag([144 / 169, 25 / 169]))
+
+
 def test_negative_nu(action):
     """Every direction has been served: nu is negative, and the trace is still one."""
     found = action(np.diag([10.0, 11.0, 15.0]), 2.0)
