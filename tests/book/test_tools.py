@@ -213,7 +213,7 @@ def test_nbval_skips_with_the_reason_in_the_summary(tmp_path, monkeypatch):
     assert paths
     run = subprocess.run(
         [sys.executable, "-m", "pytest", "-rs", "-p", "no:cacheprovider", "--nbval-lax"]
-        + ["tests/companion/test_profiles.py", *map(str, paths)],
+        + ["-m", "nightly or not nightly", "tests/companion/test_profiles.py", *map(str, paths)],
         capture_output=True,
         text=True,
         cwd=ROOT,
