@@ -7,6 +7,7 @@ import sys
 import tomllib
 
 import badges
+import pytest
 import readme_picture
 import yaml
 from conftest import ROOT
@@ -70,11 +71,14 @@ def test_the_two_commands_are_on_the_first_screen_of_the_readme():
     assert "make book" in first and "make test" in first
 
 
-def test_the_picture_of_the_readme_is_that_of_the_notebook():
-    pictures, _ = readme_picture.glued_figure(readme_picture.NOTEBOOK, readme_picture.FIGURE)
-    assert readme_picture.TARGET.read_bytes() == pictures["png"]
-    name = readme_picture.TARGET.relative_to(ROOT).as_posix()
-    assert f"]({name})" in (ROOT / "README.md").read_text(encoding="utf8")
+@pytest.mark.parametrize("name", readme_picture.PICTURES)
+def test_the_pictures_are_those_of_the_notebooks(name):
+    assert readme_picture.target(name).read_bytes() == readme_picture.drawn(name)
+
+
+def test_the_readme_shows_the_pools():
+    file = readme_picture.target("all_pools.png").relative_to(ROOT).as_posix()
+    assert f"]({file})" in (ROOT / "README.md").read_text(encoding="utf8")
 
 
 def test_the_badges_of_the_readme_are_true():
