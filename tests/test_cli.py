@@ -1,6 +1,7 @@
 """The command: what it picks, what it writes where, its exit codes, and no traceback."""
 
 import csv
+import gc
 import io
 import json
 import os
@@ -730,6 +731,11 @@ def test_a_closed_pipe_is_no_error(folder):
     process.stderr.close()
 
 
+def open_files():
+    gc.collect()
+    return set(os.listdir("/dev/fd")) if os.path.isdir("/dev/fd") else set()
+
+
 @pytest.mark.parametrize("missing", ["threads", "processes"])
 def test_the_command_runs_where_nothing_can_be_started(missing, tmp_path, monkeypatch, capsys):
     """As in a browser; no file descriptor is left open."""
@@ -742,8 +748,7 @@ def test_the_command_runs_where_nothing_can_be_started(missing, tmp_path, monkey
         monkeypatch.setattr(threading.Thread, "start", no)
     else:
         monkeypatch.setattr(subprocess, "Popen", no)
-    before = len(os.listdir("/dev/fd")) if os.path.isdir("/dev/fd") else 0
+    before = open_files()
     assert cli.main(["select", str(tmp_path / "x.npy"), "--budget", "3"]) == 0
     assert len(capsys.readouterr().out.splitlines()) == 4
-    after = len(os.listdir("/dev/fd")) if os.path.isdir("/dev/fd") else 0
-    assert after == before
+    assert open_files() <= before  # a worker of the test run may close one of its own meanwhile
