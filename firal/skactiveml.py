@@ -32,6 +32,7 @@ objective in the forward step that added the pick; a point that the backward ste
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -41,7 +42,6 @@ from firal.pipeline import RIDGE
 from firal.selection import penalized
 from firal.selection.bait import bait
 from firal.selection.end_to_end import select
-from firal.selection.ftrl import sparsify
 from firal.skactiveml_base import MISSING_LABEL, InformationStrategy
 from firal.skactiveml_utilities import watched
 
@@ -118,13 +118,15 @@ class PaperFIRAL(InformationStrategy):
         if not with_worth:
             return best.indices, None
         steps = []
-        sparsify(  # the best run of ``select`` once more, now watched
-            *problem,
-            best.relaxation.z,
-            budget,
-            best.eta,
-            watch=lambda row, gains: steps.append(gains),
-        )
+        # The best run once more, now watched. Points that were no candidates gained nothing.
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # said by the first run
+            select(
+                *problem,
+                budget,
+                eta=best.eta,
+                watch=lambda row, gains: steps.append(np.nan_to_num(gains, nan=0.0)),
+            )
         return best.indices, np.array(steps)
 
 

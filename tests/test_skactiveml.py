@@ -23,10 +23,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 import firal
+from firal import skactiveml_base
 from firal.engine.clusters import cluster_centers
 from firal.model.from_sklearn import theta_from_sklearn
 from firal.pipeline import RIDGE
-from firal.selection import typical_first
+from firal.selection import relaxation, solver, support, typical_first
 from firal.selection.bait import bait
 from firal.selection.penalized import select_penalized
 from firal.strategies import kmeans
@@ -370,6 +371,31 @@ def test_utilities_of_the_paper_s_firal_are_the_gains_of_every_point(seed):
     seen = ~np.isnan(found)
     assert np.array_equal(seen.sum(axis=1), [8, 7, 6, 5, 4])
     np.testing.assert_allclose(found[seen], gains[seen], rtol=1e-6)
+
+
+def test_on_large_pools_the_run_that_is_watched_is_that_of_the_picks(monkeypatch):
+    """Only candidates may be picked there, the second time too."""
+    monkeypatch.setattr(relaxation, "LARGE", 100)
+    monkeypatch.setattr(support, "LARGE", 100)
+    monkeypatch.setattr(solver, "NEAR", 1)
+    largest = []
+
+    def spy(worth, picks):
+        for step, row in enumerate(picks):
+            others = np.delete(worth[step], picks[:step])
+            largest.append(worth[step, row] - others.max())
+        return largest_at_pick(worth, picks)
+
+    monkeypatch.setattr(skactiveml_base, "largest_at_pick", spy)
+    for seed, budget in ((49, 2), (21, 5)):  # other points of the pool would gain more
+        rng = np.random.default_rng(seed)
+        X, y = rng.standard_t(4, size=(3000, 3)), np.full(3000, np.nan)
+        y[:6] = [0, 1, 2, 0, 1, 2]
+        model = LogisticRegression(fit_intercept=False).fit(X[:6], y[:6])
+        PaperFIRAL().query(
+            X, y, SklearnClassifier(model), fit_clf=False, batch_size=budget, return_utilities=True
+        )
+    assert len(largest) == 7 and min(largest) > -1e-9
 
 
 @pytest.mark.parametrize(("seed", "early"), [(0, False), (1, False), (22, True), (36, True)])

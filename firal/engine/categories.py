@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 COLUMNS = 2.0
-MOST = 512  # with more columns of 0 and 1 none is looked for: words of texts, bits of a hash
+MOST = 512  # more columns of 0 and 1 are words of texts or bits of a hash, and left as they are
 
 
 class Levels(NamedTuple):
@@ -24,13 +24,14 @@ class Levels(NamedTuple):
         Their numbers, ascending.
     ones : np.ndarray of shape (k,)
         How often each is 1.
-    together : np.ndarray of bool, of shape (k, k)
-        Whether two of them are 1 in the same row.
+    before : np.ndarray of int, of shape (k,)
+        The nearest earlier column that is 1 in the same row as this one; -1 if there is none. So
+        the columns from ``a`` to ``b`` exclude each other if ``before`` is less than ``a`` in all.
     """
 
     columns: np.ndarray
     ones: np.ndarray
-    together: np.ndarray
+    before: np.ndarray
 
     def merged(self, other: Levels) -> Levels:
         """Levels of the rows of both.
@@ -46,8 +47,8 @@ class Levels(NamedTuple):
             The columns that are 0 or 1 in both.
         """
         columns, a, b = np.intersect1d(self.columns, other.columns, True, return_indices=True)
-        together = self.together[np.ix_(a, a)] | other.together[np.ix_(b, b)]
-        return Levels(columns, self.ones[a] + other.ones[b], together)
+        before = np.maximum(self.before[a], other.before[b])
+        return Levels(columns, self.ones[a] + other.ones[b], before)
 
 
 def levels_of(block: np.ndarray) -> Levels:
@@ -61,19 +62,20 @@ def levels_of(block: np.ndarray) -> Levels:
     Returns
     -------
     Levels
-        No columns if there are more than ``MOST`` of 0 and 1.
+        Of these rows.
 
     Notes
     -----
-    Cost: ``n k^2``; a column whose first number is neither 0 nor 1 is read no further.
+    Cost: ``n k``; a column whose first number is neither 0 nor 1 is read no further.
     """
     columns = np.flatnonzero((block[0] == 0) | (block[0] == 1))
     some = block[:, columns]
     binary = ((some == 0) | (some == 1)).all(axis=0)
-    if binary.sum() > MOST:
-        binary[:] = False
-    some = some[:, binary].astype(np.float32)
-    return Levels(columns[binary], some.sum(axis=0, dtype=float), some.T @ some > 0)
+    columns, ones = columns[binary], some[:, binary] == 1
+    last = np.maximum.accumulate(np.where(ones, columns, -1), axis=1)  # up to each column
+    before = np.full(columns.size, -1)
+    before[1:] = np.where(ones[:, 1:], last[:, :-1], -1).max(axis=0)
+    return Levels(columns, ones.sum(axis=0, dtype=float), before)
 
 
 def category_scale(levels: Levels, n: int, d: int) -> np.ndarray:
@@ -93,7 +95,8 @@ def category_scale(levels: Levels, n: int, d: int) -> np.ndarray:
     np.ndarray of shape (d,)
         ``sqrt(COLUMNS / k)`` for the columns of a category with ``k > COLUMNS`` levels, 1 for all
         others. Levels are counted by how often they occur, ``k = 1 / sum_j p_j^2``, where rows that
-        are 0 in all columns of the category are a level too: rare levels hardly count.
+        are 0 in all columns of the category are a level too: rare levels hardly count. All 1 if
+        more than ``MOST`` columns are 0 or 1.
 
     Examples
     --------
@@ -104,6 +107,8 @@ def category_scale(levels: Levels, n: int, d: int) -> np.ndarray:
     array([1.   , 0.707, 0.707, 0.707, 0.707])
     """
     scale = np.ones(d)
+    if levels.columns.size > MOST:
+        return scale
     for group in _categories(levels):
         shares = levels.ones[group] / n
         effective = 1 / (np.sum(shares**2) + (1 - shares.sum()) ** 2)
@@ -116,7 +121,7 @@ def _categories(levels):
     groups = []
     for place, column in enumerate(levels.columns):
         beside = groups and levels.columns[groups[-1][-1]] == column - 1
-        if beside and not levels.together[place, groups[-1]].any():
+        if beside and levels.before[place] < levels.columns[groups[-1][0]]:
             groups[-1].append(place)
         else:
             groups.append([place])

@@ -129,7 +129,8 @@ def triangular_factor(*point_sets: np.ndarray) -> np.ndarray:
 
 def _by_parts(m, threads, work, least=None):
     """``work(part)`` for slices that split range(m) among threads; the list of their results."""
-    parts = min(threads, MOST_PARTS, m // max(least or POINTS_PER_THREAD, 1))
+    least = POINTS_PER_THREAD if least is None else max(least, 1)
+    parts = min(threads, MOST_PARTS, m // least)
     if parts <= 1:
         return [work(slice(0, m))]
     edges = np.linspace(0, m, parts + 1).astype(int)

@@ -50,11 +50,16 @@ def relaxed_candidates(
     m, b, steps = problem.n_points, problem.budget, partial(report, "relax")
     with one_thread():
         relaxation = solve_on_working_set(problem, True, tol, MAX_ITER, steps)
-    support = np.flatnonzero(relaxation.z)
-    if support.size > MOST:
-        support = support[np.linspace(0, support.size - 1, MOST).astype(int)]
-    spread = np.linspace(0, m - 1, min(m, max(SPREAD, 4 * b))).astype(int)
+    support = _evenly(np.flatnonzero(relaxation.z), MOST)
+    spread = _evenly(np.arange(m), max(SPREAD, 4 * b))
     return relaxation, np.unique(np.concatenate([support, problem.best, spread]))
+
+
+def _evenly(rows, most):
+    """At most so many of the rows, spread evenly."""
+    if rows.size <= most:
+        return rows
+    return rows[np.linspace(0, rows.size - 1, most).astype(int)]
 
 
 def select_from_candidates(
@@ -92,7 +97,8 @@ def select_from_candidates(
     """
     relaxation, candidates = relaxed_candidates(problem, tol, report)
     if only is not None:
-        candidates = np.concatenate([only, np.setdiff1d(np.flatnonzero(relaxation.z), only)[:MOST]])
+        support = np.setdiff1d(np.flatnonzero(relaxation.z), only)
+        candidates = np.concatenate([only, _evenly(support, MOST)])
     small, z = problem.restricted(candidates), relaxation.z[candidates]
     z *= problem.budget / z.sum()
     greedy = rounding == "greedy"

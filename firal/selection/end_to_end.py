@@ -107,7 +107,8 @@ def select(
         "relax" (total is the most it may take), "sparsify" or "greedy"; with blocks also
         "information" and "pass".
     watch : callable, optional
-        Of greedy steps, as in ``bait``; NaN stands for points that are no candidates.
+        Of greedy steps, as in ``bait``; of FTRL, as in ``sparsify``, if ``eta`` is a number and no
+        greedy steps are made. NaN stands for points that are no candidates.
 
     Returns
     -------

@@ -52,7 +52,8 @@ def rounded(
     report : callable
         Called as ``report(stage, done, total)``.
     watch : callable, optional
-        Of greedy steps, as in ``bait``.
+        Of greedy steps, as in ``bait``; without them of FTRL, as in ``sparsify``, if there is one
+        learning rate.
 
     Returns
     -------
@@ -60,7 +61,8 @@ def rounded(
         The best run, and ((eta, lambda_min), ..) of every eta.
     """
     pickable = rounding if first is None else rounding.of_first(first)
-    runs = _ftrl_runs(pickable, etas, replace, report)
+    watch_ftrl = watch if len(etas) == 1 and not greedy else None
+    runs = _ftrl_runs(pickable, etas, replace, report, watch_ftrl)
     tried = tuple((r.eta, r.lambda_min) for r in runs)
     if greedy:
         runs.append(run_greedy(rounding, pickable, partial(report, "greedy"), watch))
@@ -101,7 +103,7 @@ def run_greedy(
     return _best(rounding, runs[::-1], by_objective=True)
 
 
-def _ftrl_runs(rounding, etas, replace, report):
+def _ftrl_runs(rounding, etas, replace, report, watch):
     """One run per eta; large matrices on one thread each, some runs at the same time."""
     b, done, lock = rounding.problem.budget, [0], Lock()
     threads = matrix_threads(rounding.problem.size, rounding.problem.threads)
@@ -115,7 +117,7 @@ def _ftrl_runs(rounding, etas, replace, report):
         mine = rounding
         if min(threads, len(etas)) > 1:
             mine = rounding.alone()
-        return run_ftrl(mine, eta, replace, step)
+        return run_ftrl(mine, eta, replace, step, watch)
 
     return in_threads(run, etas, threads)
 

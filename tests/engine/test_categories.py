@@ -106,9 +106,23 @@ def test_two_categories_side_by_side_are_told_apart():
 def test_very_many_columns_of_0_and_1_are_left_alone(monkeypatch):
     monkeypatch.setattr(categories, "MOST", 9)
     X = one_hot(np.arange(100) % 10, 10)
-    assert levels_of(X).columns.size == 0
-    assert levels_of(X[:, :9]).columns.size == 9
     assert (category_scale(levels_of(X), 100, 10) == 1).all()
+    assert (category_scale(levels_of(X[:, :9]), 100, 9) < 1).all()
+
+
+def test_what_counts_as_very_many_does_not_depend_on_the_blocks(monkeypatch):
+    """Columns that are 0 or 1 in one block, and counts in another, are counts."""
+    monkeypatch.setattr(categories, "MOST", 9)
+    counts = np.zeros((100, 20))
+    counts[-1] = 2
+    X = np.column_stack([one_hot(np.arange(100) % 8, 8), counts])
+    parts = [levels_of(block) for block in np.split(X, 10)]
+    merged = parts[0]
+    for part in parts[1:]:
+        merged = merged.merged(part)
+    scale = category_scale(merged, 100, 28)
+    assert (scale[:8] < 1).all() and (scale[8:] == 1).all()
+    np.testing.assert_array_equal(scale, category_scale(levels_of(X), 100, 28))
 
 
 def test_a_level_that_is_missing_in_a_block_joins_the_category_later():

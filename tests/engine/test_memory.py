@@ -52,6 +52,14 @@ def test_few_points_stay_in_one_part(monkeypatch):
     assert workers == {0}
 
 
+def test_few_points_of_many_bytes_are_shared_among_workers():
+    workers = set()
+    memory.by_blocks(
+        12, 4, 2 * memory.BYTES_PER_THREAD, 1, lambda worker, block: workers.add(worker)
+    )
+    assert len(workers) == 4
+
+
 @pytest.mark.parametrize("known", [0, 7])
 def test_triangular_factor_over_many_blocks(monkeypatch, known):
     monkeypatch.setattr(memory, "FACTOR_BYTES", 8 * 4 * 10)

@@ -164,3 +164,19 @@ def test_candidates_are_spread_over_the_pool_four_per_pick(data, monkeypatch):
     support = np.flatnonzero(relaxation.z)
     some = support[np.linspace(0, support.size - 1, 5).astype(int)]
     assert support.size > 5 and rows.tolist() == sorted({*even, *problem.best, *some})
+
+
+def test_with_rows_that_may_be_picked_the_others_with_weight_are_spread_too(data, monkeypatch):
+    pool, _, labeled, theta = data
+    monkeypatch.setattr(candidates, "MOST", 5)
+    problem = prepare_streamed(pool, labeled, Design(theta), B, report=silent)
+    taken, restricted = [], problem.restricted
+    monkeypatch.setattr(
+        type(problem), "restricted", lambda self, rows: taken.append(rows) or restricted(rows)
+    )
+    only = np.arange(0, pool.n_points, 3)
+    found = select_from_candidates(problem, rounding="greedy", only=only, report=silent)
+    rest = np.setdiff1d(np.flatnonzero(found.relaxation.z), only)
+    some = rest[np.linspace(0, rest.size - 1, 5).astype(int)]
+    assert rest.size > 5 and taken[-1].tolist() == [*only, *some]
+    assert np.isin(found.indices, only).all()
