@@ -1,5 +1,6 @@
 """What the built book carries: notebooks that run alone, packages, records, doors."""
 
+import filecmp
 import json
 import os
 import re
@@ -73,7 +74,7 @@ def test_what_notebooks_read_is_collected(backend, tmp_path):
     for items in profiles.INPUTS.values():
         for item in items:
             if "/" in item:
-                assert (tmp_path / item).read_bytes() == (ROOT / item).read_bytes()
+                assert filecmp.cmp(tmp_path / item, ROOT / item, shallow=False)
             else:
                 (copy,) = (tmp_path / "notebooks").glob(f"{item}_*.ipynb")
                 mime = backend.TABLE
