@@ -17,7 +17,8 @@ Then ::
 
 meet a point only through the k x k matrices Q1 = [x^T W1_kl x] and Q2 = [x^T W2_kl x], and
 the gain is a constant plus the score trace[(I + eta G Q1)^{-1} G Q2] with G = diag(h) - h h^T.
-``firal.selection.scoring`` finds the point with the largest one.
+``firal.selection.scoring`` finds the point with the largest one. It helps that W2 is at most W1
+divided by the smallest eigenvalue of A_t^{-1/2} + eta C^{-1} D C^{-T}, which is at least nu, and 1.
 
 **nu.** ``firal.selection.normalizer`` solves trace(A_t) = 1: by the eigenvalues of sum_l H~_{i_l},
 or by a few factorizations of A_t^{-1/2} where eigenvalues are expensive. There the last step helps:
@@ -268,6 +269,7 @@ class _FtrlRule:
     def __init__(self, rounding, eta):
         self.rounding, self.eta = rounding, eta
         self.picked, self.gains, self.constant = rounding.picked(), [], 0.0
+        self.ratio = np.inf
         self.last, self.misses, self.by_factors = None, (0.0, 0.0), rounding.Sigma.ndim == 2
 
     def weights(self):
@@ -282,6 +284,7 @@ class _FtrlRule:
         known = np.vdot(W1, Sigma)
         self.constant = (found.h - known) / eta
         self.last = found.x, W1, W2, known
+        self.ratio = 1 / (eta * max(found.x, 1.0))  # trace(A) = 1, so A^{-1/2} is at least I
         return eta * W1, W2
 
     def add(self, i, score):
