@@ -34,6 +34,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from firal.common import checks
+from firal.common.nogil import in_threads, parts
 from firal.common.threads import matrix_threads, one_thread
 from firal.selection import normalizer
 from firal.selection.block_rounding import BlockRounding, any_rounding
@@ -323,6 +324,9 @@ class _FtrlRule:
         Y, Z = (root_eta * self.picked.times_root(W, i) for W in (W1, W2))
         S = np.linalg.inv(np.eye(U.shape[1]) + U.T @ Y)
         inner = S @ (U.T @ Z)  # Y^T Sigma Y = U^T W2 U
-        square = np.vdot(S, (Sigma @ Y).T @ Z)  # Y^T Sigma W1 Sigma Y
+        threads = matrix_threads(len(Sigma), self.rounding.problem.threads)
+        rows = parts(len(Sigma), threads)
+        by_rows = in_threads(lambda part: (Sigma[part] @ Y).T @ Z[part], rows, threads)
+        square = np.vdot(S, sum(by_rows))  # Y^T Sigma W1 Sigma Y
         phi = np.vdot(W2, Sigma) - 2 * square + np.vdot(inner, inner.T)
         return normalizer.Known(nu, float(known - np.trace(inner)), float(phi))

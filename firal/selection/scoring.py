@@ -33,6 +33,8 @@ import math
 
 import numpy as np
 
+from firal.common.nogil import in_threads
+from firal.common.threads import matrix_threads
 from firal.engine import memory
 from firal.model import packing
 from firal.selection import ratio_bound, screen
@@ -119,7 +121,10 @@ class PoolScorer:
     def _coefficients(self, W1, W2):
         """Coefficients of the products x_a x_b, of the forms of W1 and then of W2."""
         d, k = self.problem.X.shape[1], self.problem.h.shape[1]
-        return np.vstack([packing.packed_coefficients(W, d, k) for W in (W1, W2)])
+        threads = matrix_threads(len(W1), self.problem.threads)
+        return np.vstack(
+            in_threads(lambda W: packing.packed_coefficients(W, d, k), [W1, W2], threads)
+        )
 
     def _few(self, W1, W2, coefficients, allowed, ratio):
         """As ``_reaching``, by the cheapest bounds that leave few points."""

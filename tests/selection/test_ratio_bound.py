@@ -118,3 +118,17 @@ def test_few_classes_and_unknown_ratios_are_screened_as_before(monkeypatch):
         exact = scorer.all(W, W)
         assert scorer.best(W, W, allowed, ratio)[0] == int(np.argmax(exact))
         assert len(calls) == count
+
+
+def test_a_bound_that_leaves_too_many_points_is_not_tried_again_at_once(monkeypatch):
+    calls = []
+    monkeypatch.setattr(
+        ratio_bound, "ratio_bounds", lambda p, *_: calls.append(1) or np.full(len(p.X), np.inf)
+    )
+    for name, value in {"SCREEN_FROM": 0, "SCREEN_SIZE": 0, "PAUSE": 3}.items():
+        monkeypatch.setattr(scoring, name, value)
+    problem, _ = prepared(1, 200, 3, 9)
+    W, scorer = np.linalg.inv(problem.mean_information), PoolScorer(problem)
+    for _ in range(8):
+        scorer.best(W, W, np.full(200, True), 1.0)
+    assert len(calls) == 2
