@@ -85,35 +85,6 @@ def inverse_below(A: np.ndarray, threads: int = 1) -> bool:
     return True
 
 
-def add_gram(B: np.ndarray, out: np.ndarray, factor: float, threads: int = 1) -> None:
-    """Add ``factor B B^T`` to the lower triangle; B may be a transpose.
-
-    Parameters
-    ----------
-    B : np.ndarray of shape (size, n)
-        May be some columns or rows of a larger matrix.
-    out : np.ndarray of shape (size, size)
-        Overwritten below the diagonal.
-    factor : float
-        Of the product.
-    threads : int
-        Number of threads that share the work, one or two: the lower left quarter costs as much as
-        the other two.
-    """
-    if threads <= 1 or min(B.shape) < SHARED:
-        nogil.add_gram(B, out, factor)
-        return
-    out11, out21, out22 = _quarters(out)
-    top, bottom = B[: len(out11)], B[len(out11) :]
-
-    def on_diagonal():
-        nogil.add_gram(top, out11, factor)
-        nogil.add_gram(bottom, out22, factor)
-
-    tasks = [on_diagonal, lambda: nogil.add_product(bottom, top.T, out21, factor)]
-    nogil.in_threads(lambda task: task(), tasks, threads)
-
-
 def _quarters(A):
     p = len(A) // 2
     return A[:p, :p], A[p:, :p], A[p:, p:]
@@ -126,7 +97,7 @@ def _cholesky(A, threads):
     if not _cholesky(A11, threads):
         return False
     _by_columns(lambda part: _solve_right(part.T, A11), A21.T, threads)
-    add_gram(A21, A22, -1.0, threads)
+    _add_gram(A21, A22, -1.0, threads)
     return _cholesky(A22, threads)
 
 
@@ -177,9 +148,25 @@ def _own_gram(X, threads):
         return
     X11, X21, X22 = _quarters(X)
     _own_gram(X11, threads)
-    add_gram(X21.T, X11, 1.0, threads)
+    _add_gram(X21.T, X11, 1.0, threads)
     _by_columns(lambda part: nogil.multiply_transposed(X22, part), X21, threads)
     _own_gram(X22, threads)
+
+
+def _add_gram(B, out, factor, threads):
+    """Add factor B B^T below the diagonal; the lower left quarter costs as much as the others."""
+    if threads <= 1 or min(B.shape) < SHARED:
+        nogil.add_gram(B, out, factor)
+        return
+    out11, out21, out22 = _quarters(out)
+    top, bottom = B[: len(out11)], B[len(out11) :]
+
+    def on_diagonal():
+        nogil.add_gram(top, out11, factor)
+        nogil.add_gram(bottom, out22, factor)
+
+    tasks = [on_diagonal, lambda: nogil.add_product(bottom, top.T, out21, factor)]
+    nogil.in_threads(lambda task: task(), tasks, threads)
 
 
 def _by_columns(work, B, threads):

@@ -187,9 +187,8 @@ def product_and_gram(A: np.ndarray, C: np.ndarray, threads: int = 1) -> np.ndarr
     """
     half, parts = A.T.copy(order="F"), nogil.parts(len(A), threads)
     nogil.in_threads(lambda part: nogil.multiply_triangular(half[part], C), parts, threads)
-    out = np.zeros(half.shape, half.dtype, order="F")
-    halves.add_gram(half, out, 1.0, threads)
-    return from_lower(out)
+    grams = nogil.in_threads(lambda part: (0.0, nogil.gram(half[:, part])), parts, threads)
+    return _added(grams)[1]
 
 
 def _added(results):
