@@ -218,6 +218,8 @@ def best_level(size: int, budget: int) -> float:
 class _AdaptiveRule:
     """W1 and W2 of the next step at a fixed level."""
 
+    ratio = np.inf
+
     def __init__(self, rounding, level):
         self.rounding, self.level = rounding, level
         self.picked, self.etas, self.guarantee = rounding.picked(), [], []

@@ -226,6 +226,8 @@ def _removal_loss(rule, rows):
 class _BaitRule:
     """W1 = M^{-1} and W2 = M^{-1} H_p M^{-1}, kept current while points are added and removed."""
 
+    ratio = np.inf
+
     def __init__(self, problem, M):
         self.problem, self.M, self.target = problem, M, factor_of(problem.mean_information)
         self.changes = []  # (row, sign) since M

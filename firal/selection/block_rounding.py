@@ -57,7 +57,9 @@ class BlockScorer:
         q1, q2 = quadratic(X, W1, threads), quadratic(X, W2, threads)
         return np.einsum("ik,ik->i", g, q2 / (1 + g * q1))
 
-    def best(self, W1: np.ndarray, W2: np.ndarray, allowed: np.ndarray) -> tuple[int, float]:
+    def best(
+        self, W1: np.ndarray, W2: np.ndarray, allowed: np.ndarray, ratio: float = np.inf
+    ) -> tuple[int, float]:
         """Find the allowed point with the largest score.
 
         Parameters
@@ -66,6 +68,8 @@ class BlockScorer:
             Symmetric blocks.
         allowed : np.ndarray of shape (m,)
             True where a point may be picked.
+        ratio : float
+            Not used: all scores are cheap.
 
         Returns
         -------

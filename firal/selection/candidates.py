@@ -3,6 +3,9 @@
 Every averaging argument behind the rounding uses the weights z only, so its guarantees hold when
 the candidates are the points with weight. To these come the points with the largest <H(x_i), M> of
 the last pass and a spread of others: greedy steps with fewer points than parameters use them.
+
+For a pool in memory, :mod:`firal.selection.support` says which points are candidates. From there
+on both ways are one, in :mod:`firal.selection.runs`.
 """
 
 from __future__ import annotations

@@ -17,7 +17,8 @@ Then ::
 
 meet a point only through the k x k matrices Q1 = [x^T W1_kl x] and Q2 = [x^T W2_kl x], and
 the gain is a constant plus the score trace[(I + eta G Q1)^{-1} G Q2] with G = diag(h) - h h^T.
-``firal.selection.scoring`` finds the point with the largest one.
+``firal.selection.scoring`` finds the point with the largest one. It helps that W2 is at most W1
+divided by the smallest eigenvalue of A_t^{-1/2} + eta C^{-1} D C^{-T}, which is at least nu, and 1.
 
 **nu.** ``firal.selection.normalizer`` solves trace(A_t) = 1: by the eigenvalues of sum_l H~_{i_l},
 or by a few factorizations of A_t^{-1/2} where eigenvalues are expensive. There the last step helps:
@@ -33,6 +34,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from firal.common import checks
+from firal.common.nogil import in_threads, parts
 from firal.common.threads import matrix_threads, one_thread
 from firal.selection import normalizer
 from firal.selection.block_rounding import BlockRounding, any_rounding
@@ -268,6 +270,7 @@ class _FtrlRule:
     def __init__(self, rounding, eta):
         self.rounding, self.eta = rounding, eta
         self.picked, self.gains, self.constant = rounding.picked(), [], 0.0
+        self.ratio = np.inf
         self.last, self.misses, self.by_factors = None, (0.0, 0.0), rounding.Sigma.ndim == 2
 
     def weights(self):
@@ -282,6 +285,7 @@ class _FtrlRule:
         known = np.vdot(W1, Sigma)
         self.constant = (found.h - known) / eta
         self.last = found.x, W1, W2, known
+        self.ratio = 1 / (eta * max(found.x, 1.0))  # trace(A) = 1, so A^{-1/2} is at least I
         return eta * W1, W2
 
     def add(self, i, score):
@@ -320,6 +324,9 @@ class _FtrlRule:
         Y, Z = (root_eta * self.picked.times_root(W, i) for W in (W1, W2))
         S = np.linalg.inv(np.eye(U.shape[1]) + U.T @ Y)
         inner = S @ (U.T @ Z)  # Y^T Sigma Y = U^T W2 U
-        square = np.vdot(S, (Sigma @ Y).T @ Z)  # Y^T Sigma W1 Sigma Y
+        threads = matrix_threads(len(Sigma), self.rounding.problem.threads)
+        rows = parts(len(Sigma), threads)
+        by_rows = in_threads(lambda part: (Sigma[part] @ Y).T @ Z[part], rows, threads)
+        square = np.vdot(S, sum(by_rows))  # Y^T Sigma W1 Sigma Y
         phi = np.vdot(W2, Sigma) - 2 * square + np.vdot(inner, inner.T)
         return normalizer.Known(nu, float(known - np.trace(inner)), float(phi))

@@ -15,7 +15,15 @@ from firal.selection.scoring import PoolScorer
 
 
 class Rule(Protocol):
-    """What a greedy algorithm has to say about its steps."""
+    """What a greedy algorithm has to say about its steps.
+
+    Attributes
+    ----------
+    ratio : float
+        The matrix W2 of this step is at most ``ratio * W1``; inf if that is not known.
+    """
+
+    ratio: float
 
     def weights(self) -> tuple[np.ndarray, np.ndarray]:
         """Matrices of the next step; called once per step.
@@ -75,7 +83,7 @@ def greedy(
         # 1. The matrices of this step.
         W1, W2 = rule.weights()
         # 2. One pass over the pool: the allowed point with the largest score.
-        i, score = scorer.best(W1, W2, allowed)
+        i, score = scorer.best(W1, W2, allowed, rule.ratio)
         if watch is not None:
             watch(i, scorer.all(W1, W2))
         # 3. Take it in.

@@ -12,7 +12,8 @@ from scipy.linalg import blas
 
 from firal.common.blocks import pool_blocks
 from firal.common.linalg import is_singular, trace_of_ratio
-from firal.common.nogil import eigenvalues
+from firal.common.nogil import eigenvalues, in_threads
+from firal.common.threads import matrix_threads
 from firal.model.hessians import curvature, curvature_root, information_root
 
 CACHED = 2**19  # bytes of the rows of a large matrix that are worked on together
@@ -48,12 +49,16 @@ class PickedPoints:
         k, d = len(curved), len(x)
         left = np.multiply.outer(curved, x).reshape(k, k * d)  # a row of H is one of these times x
         half = blas.dtrsm(1.0, rounding.factor, self.root(i), lower=1)
-        for rows in cached_rows(problem.size):
+
+        def add_to(rows):
             self.information[rows] += rounding.labeled_per_pick[rows]
             number = np.arange(rows.start, rows.stop)
             self.information[rows] += left[number // d] * x[number % d, None]
             self.white[rows] += rounding.white_labeled_per_pick[rows]
             self.white[rows] += half[rows] @ half.T
+
+        threads = matrix_threads(problem.size, problem.threads)
+        in_threads(add_to, list(cached_rows(problem.size)), threads)
 
     def root(self, i: int) -> np.ndarray:
         """Thin factor of the information of a point.

@@ -19,7 +19,8 @@ negative, whatever h: nothing cancels, and neither eigenvectors nor factors of G
 computes an upper bound of every score first, at about half the price (``firal.selection.screen``
 derives it), and float64 the scores of the points whose bound reaches the best score known. No other
 point can be the best, so the pick is that of float64. Where too many points remain, all scores are
-computed in float64.
+computed in float64. FTRL knows how large W2 can be beside W1. Then a much cheaper bound comes first
+(``firal.selection.ratio_bound``).
 
 **Memory is used again.** A run asks for the best point of one pool many times, and fresh memory
 costs as much as the arithmetic in it. So a scorer owns its working memory. It also keeps the
@@ -32,9 +33,11 @@ import math
 
 import numpy as np
 
+from firal.common.nogil import in_threads
+from firal.common.threads import matrix_threads
 from firal.engine import memory
 from firal.model import packing
-from firal.selection import screen
+from firal.selection import ratio_bound, screen
 from firal.selection.bordered import bordered_derivative
 from firal.selection.problem import Problem
 
@@ -60,9 +63,11 @@ class PoolScorer:
         self.problem = problem
         data = problem.X, problem.h, problem.reference, problem.threads
         self._single, self._double = _Pass(*data, np.float32), _Pass(*data, np.float64)
-        self._mean, self._pause = None, 0
+        self._mean, self._pauses = None, {"ratio": 0, "single": 0}
 
-    def best(self, W1: np.ndarray, W2: np.ndarray, allowed: np.ndarray) -> tuple[int, float]:
+    def best(
+        self, W1: np.ndarray, W2: np.ndarray, allowed: np.ndarray, ratio: float = np.inf
+    ) -> tuple[int, float]:
         """Find the allowed point with the largest score.
 
         Parameters
@@ -71,6 +76,8 @@ class PoolScorer:
             Symmetric, positive semidefinite.
         allowed : np.ndarray of shape (m,)
             True where a point may be picked.
+        ratio : float, default inf
+            W2 is at most ``ratio * W1`` in the order of symmetric matrices; inf: not known.
 
         Returns
         -------
@@ -80,14 +87,11 @@ class PoolScorer:
 
         Notes
         -----
-        Cost: m d~^2 / 2 multiply-adds for the pool and m c^3 / 2 for the eliminations, in float32.
+        Cost: m d~^2 / 2 multiply-adds for the pool and m c^3 / 2 for the eliminations, in float32;
+        m d d~ if ``ratio`` leaves few points.
         """
-        rows, coefficients = None, self._coefficients(W1, W2)
-        if self._pause:
-            self._pause -= 1
-        elif self._is_large():
-            rows, exact = self._screen(W1, W2, coefficients, allowed)
-            self._pause = PAUSE if rows is None else 0
+        coefficients = self._coefficients(W1, W2)
+        rows, exact = self._few(W1, W2, coefficients, allowed, ratio)
         if rows is None:
             rows = np.flatnonzero(allowed)
             exact = self._double(coefficients)[rows]
@@ -117,19 +121,42 @@ class PoolScorer:
     def _coefficients(self, W1, W2):
         """Coefficients of the products x_a x_b, of the forms of W1 and then of W2."""
         d, k = self.problem.X.shape[1], self.problem.h.shape[1]
-        return np.vstack([packing.packed_coefficients(W, d, k) for W in (W1, W2)])
+        threads = matrix_threads(len(W1), self.problem.threads)
+        return np.vstack(
+            in_threads(lambda W: packing.packed_coefficients(W, d, k), [W1, W2], threads)
+        )
+
+    def _few(self, W1, W2, coefficients, allowed, ratio):
+        """As ``_reaching``, by the cheapest bounds that leave few points."""
+        if not self._is_large():
+            return None, None
+        known = np.isfinite(ratio) and self.problem.h.shape[1] >= ratio_bound.FROM
+        for way in ("ratio", "single") if known else ("single",):
+            if self._pauses[way]:
+                self._pauses[way] -= 1
+                continue
+            if way == "ratio":
+                upper = ratio_bound.ratio_bounds(self.problem, W1, ratio)
+                rows, exact = self._reaching(upper, coefficients, allowed)
+            else:
+                rows, exact = self._screen(W1, W2, coefficients, allowed)
+            if rows is not None:
+                return rows, exact
+            self._pauses[way] = PAUSE
+        return None, None
 
     def _screen(self, W1, W2, coefficients, allowed):
-        """Ascending rows that may be the best and their float64 scores; (None, None) if many."""
-        # 1. Upper bounds in float32.
+        """As ``_reaching``, by upper bounds in float32."""
         upper = self._upper_bounds(W1, W2, coefficients)
-        if upper is None:
-            return None, None
+        return (None, None) if upper is None else self._reaching(upper, coefficients, allowed)
+
+    def _reaching(self, upper, coefficients, allowed):
+        """Ascending rows that may be the best and their float64 scores; (None, None) if many."""
+        # 1. A score to reach, in float64.
         upper[~allowed] = -np.inf
-        # 2. A score to reach, in float64.
         first = np.argpartition(-upper, min(FIRST, len(upper) - 1))[:FIRST]
         best = self._some(coefficients, first[allowed[first]]).max()
-        # 3. In float64 all points that may reach it.
+        # 2. In float64 all points that may reach it.
         rows = np.flatnonzero(upper >= best * (1 - TIE))
         if not best > 0 or 4 * len(rows) > len(upper):
             return None, None

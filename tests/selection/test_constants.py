@@ -22,6 +22,7 @@ from firal.selection import (
     ftrl,
     normalizer,
     penalized,
+    ratio_bound,
     relaxation,
     scoring,
     screen,
@@ -80,6 +81,7 @@ NUMBERS = {
     },
     relaxation: {"LARGE": 10_000},
     scoring: {"TIE": 1e-9},
+    ratio_bound: {"FROM": 8, "SPARE": 1.001, "BLOCK_BYTES": 2**20},
     screen: {"UNIT": 2.0**-24, "SPARE": 1.02, "LARGEST": 1e15, "TINY": 1e-16},  # of the proof
     solver: {"NEAR": 2000},
     streamed: {"BEST": 1000},

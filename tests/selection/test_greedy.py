@@ -15,6 +15,8 @@ from firal.selection.scoring import PoolScorer
 class Fixed:
     """A rule whose matrices never change: the best points are those with the largest scores."""
 
+    ratio = np.inf
+
     def __init__(self, W):
         self.W, self.taken = W, []
 
@@ -77,13 +79,15 @@ def test_what_a_scorer_is_given_and_what_is_reported(replace):
     """Rows that are allowed as a mask of booleans; the rule gets the score of every pick."""
     added, reports, masks = [], [], []
 
-    def best(W1, W2, allowed):
-        assert allowed.dtype == bool and (W1, W2) == ("W1", "W2")
+    def best(W1, W2, allowed, ratio):
+        assert allowed.dtype == bool and (W1, W2, ratio) == ("W1", "W2", 7.0)
         masks.append(allowed.tolist())
         return len(masks) - 1, 0.5 * len(masks)
 
     scorer = SimpleNamespace(problem=SimpleNamespace(X=np.zeros((4, 1))), best=best)
-    rule = SimpleNamespace(weights=lambda: ("W1", "W2"), add=lambda *pick: added.append(pick))
+    rule = SimpleNamespace(
+        ratio=7.0, weights=lambda: ("W1", "W2"), add=lambda *pick: added.append(pick)
+    )
     rows = greedy(rule, scorer, 3, replace=replace, report=lambda *call: reports.append(call))
     assert rows == [0, 1, 2] and added == [(0, 0.5), (1, 1.0), (2, 1.5)]
     assert reports == [(1, 3), (2, 3), (3, 3)]
