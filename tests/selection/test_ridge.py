@@ -119,6 +119,28 @@ def test_before_the_first_label_the_small_problem_is_the_full_one(seed, c, n0):
     assert adaptive.objective == pytest.approx(value(H, H_p, start, adaptive.indices), rel=1e-9)
 
 
+def test_one_point_and_no_label():
+    """The total penalty of one label is the ridge itself."""
+    pool, labeled, theta, _ = instance(2, n0=0)
+    for parameters in (theta, np.zeros_like(theta)):
+        H, H_p, start = dense(pool, labeled, parameters, 1, 0.03)
+        found = firal.select(pool, None, parameters, 1, ridge=0.03)
+        assert found.objective == pytest.approx(value(H, H_p, start, found.indices), rel=1e-9)
+        assert found.objective == pytest.approx(min(value(H, H_p, start, [i]) for i in range(12)))
+
+
+def test_labeled_points_that_know_more_than_the_pool_need_the_full_problem():
+    """Probabilities are even over the pool, but not at the labeled points."""
+    pool, labeled, theta, _ = instance(3)
+    even, p0 = np.full((12, 3), 1 / 3), firal.probabilities(labeled, 3 * theta)
+    found = firal.select(pool, labeled, None, 4, ridge=0.02, probabilities=(even, p0))
+    H, H_p, start = dense(pool, labeled[:0], np.zeros_like(theta), 4, 0.02)
+    for x in labeled:  # two labels more, in the penalty too
+        start += literal.hessian(x, 3 * theta)
+    start += 2 * 0.02 * penalty(3, 3)
+    assert found.objective == pytest.approx(value(H, H_p, start, found.indices), rel=1e-9)
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_renaming_the_classes_changes_nothing(seed):
     rng = np.random.default_rng(seed)

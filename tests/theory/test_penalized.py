@@ -371,3 +371,24 @@ def test_the_mean_hessian_on_a_steep_segment_attains_kappa(S):
     curvature = 1 / (2 + 2 * np.cosh(logits))
     mean = np.trapezoid(curvature, logits) / S
     assert curvature[0] / mean - 1 == pytest.approx(S / (1 - np.exp(-S)) - 1, rel=1e-3)
+
+
+def test_large_logits_leave_the_ridge_estimator_far_above_the_lower_bound():
+    """The example beside the inequality of van Trees: one number, two classes, three labels."""
+    n, x, tau, P = 3, 2.0, 0.02, symmetric_penalty(2)[0, 0]
+    theta = np.linspace(-100, 100, 20_001)
+    prior = np.exp(-tau * P * theta**2 / 2)
+    prior /= prior.sum()
+    chance = 1 / (1 + np.exp(-x * theta))
+    bound = 1 / (prior @ (n * x**2 * chance * (1 - chance)) + tau * P)
+    ridge = posterior = total = 0.0
+    for k, ways in enumerate((1, 3, 3, 1)):  # labels of class 0, whose logit is x theta
+        weight = ways * chance**k * (1 - chance) ** (n - k) * prior
+        y = [0] * k + [1] * (n - k)
+        fitted = firal.fit(np.full((n, 1), x), y, 2, tau / n, penalty="symmetric").theta[0, 0]
+        ridge += weight @ (fitted - theta) ** 2
+        posterior += weight @ (weight @ theta / weight.sum() - theta) ** 2
+        total += weight.sum()
+    assert total == pytest.approx(1)
+    assert (ridge, posterior) == pytest.approx((64.0, 33.0), abs=0.05)
+    assert bound == pytest.approx(4.03, abs=0.01)
