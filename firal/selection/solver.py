@@ -10,8 +10,10 @@ the result comes with a certified relative gap.
 ``|V_i| = z_i <H(x_i), M>^{1/2}``; for that V the best z is proportional to ``|V_i|``, cut at 1
 where capped. Alternating the two never increases f; this is the step
 ``z_i <- z_i <H(x_i), M>^{1/2}``. We take it with Nesterov's momentum on the logarithms of z and
-drop the momentum whenever f grows. Where matrices are large, ``firal.selection.accelerated`` makes
-gradients fewer and cheaper.
+drop the momentum whenever f grows.
+
+**"accelerated"** is ``firal.selection.accelerated``: fewer and cheaper gradients. It takes the place
+of "multiplicative" where matrices are large; working sets always use it but for blocks.
 
 **"mirror"** is Algorithm 2 of the paper: ``z_i <- z_i exp(-beta_t g_i)`` with g the gradient,
 rescaled, with ``beta_t = sqrt(log(m) / t) / max |g|``, and the best iterate is returned. The paper
@@ -100,7 +102,7 @@ def solve(
     capped : bool
         As in ``relax``.
     method : str
-        As in ``relax``.
+        "multiplicative", "accelerated" or "mirror".
     tol : float
         As in ``relax``.
     max_iter : int
@@ -119,7 +121,7 @@ def solve(
     w = search.start() if start is None else search.feasible(start)
     if method == "mirror":
         _mirror(search, w)
-    elif accelerated.is_large(problem):
+    elif method == "accelerated" or accelerated.is_large(problem):
         accelerated.anderson(search, accelerated.rough_weights(search, w))
     else:
         _multiplicative(search, w)

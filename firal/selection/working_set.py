@@ -89,7 +89,7 @@ def solve_on_working_set(
     taken = max(TAKEN, min(m // SHARE, MOST_TAKEN), 2 * b, 2 * len(problem.mean_information[-1]))
     if m <= max(FROM, 4 * taken):
         whole = problem.restricted(np.arange(m))
-        return solve(whole, capped, "multiplicative", tol, max_iter, report)
+        return solve(whole, capped, _method(whole), tol, max_iter, report)
     rows, gradients, history, measure = _sample(m, taken), 0, [], problem.evaluator()
     f, M = _at_equal_weights(problem, measure)
     inner, best, lower = None, (np.inf, None), 0.0
@@ -180,7 +180,12 @@ def _solve_inside(small, capped, tol, max_iter, start, before, report):
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)  # the gap that counts is that of the pool
-        return solve(small, capped, "multiplicative", tol, max_iter, step, start)
+        return solve(small, capped, _method(small), tol, max_iter, step, start)
+
+
+def _method(small):
+    """How a working set is solved; blocks have no single precision."""
+    return "accelerated" if small.mean_information.ndim == 2 else "multiplicative"
 
 
 def _evaluate(measure, small, z):
