@@ -8,6 +8,7 @@ from collections import Counter
 
 import numpy as np
 
+from firal.common.rounds import check_budget
 from firal.data.classes import table_of_classes
 from firal.data.columns import listed_features
 from firal.data.points import Points, telling
@@ -49,14 +50,16 @@ def announce(
     Raises
     ------
     ValueError
-        If the machine has too little memory; the message says what helps.
+        If there are too few points, or the machine has too little memory; the message says what
+        helps.
     """
     X = points.features
     if len(X.shape) != 2:
         return  # the module refuses it
     n, d = X.shape
-    classes = Counter(points.labels.values())
     out = {*points.labels, *pending, *excluded}
+    check_budget(options.budget, n - len(out))
+    classes = Counter(points.labels.values())
     if points.has_header:
         log.info(f"features: {listed_features(points.names)}")
     for name in telling(points):
