@@ -317,9 +317,7 @@ def test_two_processes_do_not_pick_the_same_round(folder):
     begin()
     first, second = Session("firal-session"), Session("firal-session")
     rows = first.next(3).rows.tolist()
-    with pytest.raises(
-        ValueError, match="another process has picked points .* try again"
-    ):
+    with pytest.raises(ValueError, match="another process has picked points .* try again"):
         second.next(3)
     assert Session("firal-session").pending == rows
     third = Session("firal-session")
