@@ -156,12 +156,14 @@ def _map(session, features):
     held_out = session.state.held_out
     pending = [row for row in session.pending if row not in held_out]
     classes = session.state.classes
-    picture = pool_map(plane(features), session.state.training, pending, classes)
+    labels = session.state.training
+    picture = pool_map(plane(features), labels, pending, classes)
     words = (
         "The two directions in which the points differ most. Gray: the pool. Rings: pending. "
         "Points that look close here may still be far apart; those far outside are at the edge."
     )
-    return f"<h2>Map of the pool</h2><figure>{picture}</figure>{legend(classes)}<p>{words}</p>"
+    shown = legend(classes, set(labels.values()))
+    return f"<h2>Map of the pool</h2><figure>{picture}</figure>{shown}<p>{words}</p>"
 
 
 def _classes(session):
