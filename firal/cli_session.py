@@ -221,7 +221,7 @@ def report_page(options: argparse.Namespace, ticker: Ticker) -> None:
     if path.suffix.lower() not in (".html", ".htm") or path.is_dir():
         kind = "a folder, " if path.is_dir() else ""
         raise ValueError(f"--output must be a file that ends in .html, got {kind}{path}")
-    if path.exists() and not is_report(path):
+    if options.output is not None and path.exists() and not is_report(path):
         raise ValueError(f"{path} exists and is no report of a session: choose another --output")
     ticker("making the page")
     replace_file(path, report(session).encode())
