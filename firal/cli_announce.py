@@ -16,6 +16,7 @@ from firal.engine.passes import Home
 from firal.estimate import (
     SLOW,
     estimate,
+    estimate_streamed,
     fewer_features,
     machine_rate,
     size_text,
@@ -77,8 +78,13 @@ def announce(
         n_classes = max(n_classes, P.shape[1])
         parts.append(f"no fit: probabilities of {P.shape[1]} classes from {options.probabilities}")
 
-    if isinstance(X, Home):  # memory is bounded, and the time is that of a few readings
-        log.info("; ".join([*parts, f"read block by block from {X.kind}"]))
+    if isinstance(X, Home):
+        columns = (d if options.pca is None else options.pca) + options.intercept
+        plan = estimate_streamed(
+            n, d, columns, n_classes, len(points.labels), options.budget, options.strategy
+        )
+        time, memory = time_text(plan.seconds(machine_rate())), size_text(plan.memory)
+        log.info("; ".join([*parts, f"read block by block from {X.kind}: {time}, {memory}"]))
         return
 
     def plan_for(pca):

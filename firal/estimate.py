@@ -26,6 +26,7 @@ from firal.selection.wide_sizes import is_wide, reduced_sizes, vector_bytes
 __all__ = [
     "Estimate",
     "estimate",
+    "estimate_streamed",
     "fewer_features",
     "machine_rate",
     "size_text",
@@ -34,6 +35,8 @@ __all__ = [
     "why_impossible",
 ]
 
+CANDIDATES = 12_000  # points of a streamed pool that are held in memory
+BUFFERS = 2 * 10**8  # bytes of the blocks that are read
 SIDE = 512  # of the matrices whose product is timed
 SLOW = 120.0  # seconds from which on a quicker way is worth a word
 FEWER = (200, 100, 50, 20, 10, 5)  # numbers of components that are tried as a remedy
@@ -176,6 +179,38 @@ def _penalized(m, d, c, n_labels, budget, points):
     blocks = 4 * 8 * c * order**2
     memory = points + 16 * m * order + 32 * m * c
     return Estimate("block-diagonal", order, clusters, total, memory + blocks, points + blocks)
+
+
+def estimate_streamed(
+    m: int, features: int, d: int, c: int, n_labels: int, budget: int, strategy: str = DEFAULT
+) -> Estimate:
+    """Estimate what a selection takes from a table that is read block by block.
+
+    Parameters
+    ----------
+    m, features : int
+        Points and features of the table.
+    d, c, n_labels, budget, strategy
+        As in :func:`estimate`.
+
+    Returns
+    -------
+    Estimate
+        That of ``CANDIDATES`` points, with the passes over all. Memory does not grow with the
+        table but for two numbers per point.
+
+    Examples
+    --------
+    >>> plan = estimate_streamed(10**6, 20, 21, 10, 40, 10)
+    >>> plan.structure, plan.order, 10 < plan.seconds(3e10) < 30
+    ('full', 369, True)
+    """
+    plan = estimate(min(m, CANDIDATES), d, c, n_labels, budget, strategy)
+    free = max(c - 1, 1)
+    columns = plan.order // free if plan.structure == "full" else d
+    passes = work.readings(m, features, columns, free, plan.structure)
+    memory = plan.memory + 16 * m + BUFFERS
+    return plan._replace(work=plan.work + passes, memory=memory, least=plan.least + 16 * m)
 
 
 def machine_rate() -> float:

@@ -33,6 +33,7 @@ UPDATE, REMOVAL = 150.0, 300.0  # per entry of a matrix that is changed
 EIGENVALUES = 5.0  # per s^3
 CLUSTER, CLUSTER_POINT = 90.0, 2500.0  # of one start of K-means, per point, cluster and feature
 NEIGHBOR, DISTANCE = 55.0, 1.2  # of nearest neighbors, per pair of points, and feature
+READ = 300.0  # of one number of a file, each time it is read
 BLOCK_POINT, BLOCK_UPDATE = 200.0, 40.0  # of a greedy step, per point and class, and entry
 BLOCK_CUBES = {"prepare": 2.0, "gradient": 6.0, "greedy": 12.0, "certificate": 22.0}
 CUBES = {"prepare": 2.0, "gradient": 1.0, "greedy": 5.4, "certificate": 9.0}
@@ -225,6 +226,33 @@ def neighbors(m: int, d: int) -> float:
         Multiply-adds.
     """
     return float(m**2 * (NEIGHBOR + DISTANCE * d))
+
+
+def readings(m: int, features: int, d: int, k: int, structure: str) -> float:
+    """Work of the passes over a pool that is read block by block.
+
+    Parameters
+    ----------
+    m, features : int
+        Points, and features of the table.
+    d, k : int
+        Columns of the design, and free classes.
+    structure : str
+        "full", "block-diagonal", or another word if no information of all points is needed.
+
+    Returns
+    -------
+    float
+        Multiply-adds: one sum over all points, ``PASSES`` certificates, and the reading itself,
+        three times more for the scale of the columns.
+    """
+    point = READ * features * (PASSES + 4)
+    if structure == "full":
+        s, pairs = d * k, d**2 / 2
+        point += s**2 / 2 + PASSES * s**2 / 4 + (PASSES + 1) * PAIR * pairs
+    elif structure == "block-diagonal":
+        point += (PASSES + 0.5) * (k + 1) * d**2
+    return float(m * point)
 
 
 def _relaxed(m, order, budget, gap, whole):

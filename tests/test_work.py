@@ -9,7 +9,7 @@ import sklearn.neighbors
 
 import firal
 from firal import work
-from firal.estimate import estimate
+from firal.estimate import estimate, estimate_streamed
 from firal.selection import bait, block_greedy
 from firal.selection.certificate import CertifiedSearch
 from firal.selection.ftrl import _FtrlRule
@@ -184,6 +184,23 @@ def test_seconds_are_those_that_were_measured(measured):
     strategy, *sizes, seconds = measured
     said = estimate(*sizes, strategy).seconds(RATE)
     assert seconds / 2.5 < said < 2.5 * seconds or max(said, seconds) < 1
+
+
+STREAMED = [  # points, features, classes, labels, budget; CPU seconds of next_batch
+    ("firal-ridge", 100_000, 20, 10, 40, 10, 2.4),
+    ("firal-ridge", 300_000, 20, 10, 40, 10, 4.8),
+    ("firal-ridge", 200_000, 100, 0, 0, 20, 7.3),
+    ("firal-ridge", 200_000, 50, 20, 60, 10, 12.5),
+    ("firal", 300_000, 20, 4, 40, 10, 1.5),
+    ("kmeans", 300_000, 20, 0, 0, 20, 1.3),
+]
+
+
+@pytest.mark.parametrize("measured", STREAMED)
+def test_seconds_of_tables_that_are_read_block_by_block(measured):
+    strategy, m, features, *sizes, seconds = measured
+    said = estimate_streamed(m, features, features + 1, *sizes, strategy).seconds(RATE)
+    assert seconds / 2.5 < said < 2.5 * seconds
 
 
 def test_every_cost_counts():
