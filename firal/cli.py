@@ -23,6 +23,7 @@ from firal.cli_options import parser
 from firal.cli_progress import Ticker, ends_at_once
 from firal.common.start_up import interrupts_are_exceptions
 from firal.selection.ties import AllPointsTie
+from firal.session.folder import MODEL, SETTINGS
 
 # The library's errors begin with the name of an argument; these have an option of the same name.
 ARGUMENTS = ("budget", "dask", "eta", "pca", "probabilities", "ridge", "robust", "strategy")
@@ -103,10 +104,15 @@ def _with_options(error, command):
     """The message of an error, in the words of the command."""
     text = str(error)
     first = re.match(r"\w*", text).group()
-    if first in ARGUMENTS:
+    if command == "next" and first == "budget":
+        text = text.replace("budget", "firal next: N", 1)
+    elif command == "next" and first in MODEL:
+        text += f": see 'model' in {SETTINGS} of the session"
+    elif first in ARGUMENTS:
         text = f"--{text}"
     text = text.replace("by Session.create", "by firal init FEATURES")
     text = re.sub(r"^held_out", "--hold-out", text)
+    text = text.replace("got a file: choose another one", "got a file: choose another --session")
     remedies = [REMEDIES[word] for word in getattr(error, "remedies", ())]
     if command == "init" and REMEDIES["one_hot"] in remedies:
         text += ", or show it to the annotators"

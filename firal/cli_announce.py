@@ -8,6 +8,7 @@ from collections import Counter
 
 import numpy as np
 
+from firal.common.rounds import check_budget
 from firal.data.classes import table_of_classes
 from firal.data.columns import listed_features
 from firal.data.points import Points, telling
@@ -15,6 +16,7 @@ from firal.engine.passes import Home
 from firal.estimate import (
     SLOW,
     estimate,
+    estimate_streamed,
     fewer_features,
     machine_rate,
     size_text,
@@ -49,14 +51,16 @@ def announce(
     Raises
     ------
     ValueError
-        If the machine has too little memory; the message says what helps.
+        If there are too few points, or the machine has too little memory; the message says what
+        helps.
     """
     X = points.features
     if len(X.shape) != 2:
         return  # the module refuses it
     n, d = X.shape
-    classes = Counter(points.labels.values())
     out = {*points.labels, *pending, *excluded}
+    check_budget(options.budget, n - len(out))
+    classes = Counter(points.labels.values())
     if points.has_header:
         log.info(f"features: {listed_features(points.names)}")
     for name in telling(points):
@@ -74,8 +78,13 @@ def announce(
         n_classes = max(n_classes, P.shape[1])
         parts.append(f"no fit: probabilities of {P.shape[1]} classes from {options.probabilities}")
 
-    if isinstance(X, Home):  # memory is bounded, and the time is that of a few readings
-        log.info("; ".join([*parts, f"read block by block from {X.kind}"]))
+    if isinstance(X, Home):
+        columns = (d if options.pca is None else options.pca) + options.intercept
+        plan = estimate_streamed(
+            n, d, columns, n_classes, len(points.labels), options.budget, options.strategy
+        )
+        time, memory = time_text(plan.seconds(machine_rate())), size_text(plan.memory)
+        log.info("; ".join([*parts, f"read block by block from {X.kind}: {time}, {memory}"]))
         return
 
     def plan_for(pca):

@@ -6,6 +6,7 @@ Every answer is on the disk before the next point is shown. Quit at any time, an
 from __future__ import annotations
 
 import os
+import select
 import sys
 from collections.abc import Callable
 from typing import TextIO
@@ -18,6 +19,7 @@ RESERVED = {"s": "skip", "u": "undo", "n": "new class", "q": "quit"}
 KEYS = [key for key in "123456789abcdefghijklmnopqrstuvwxyz" if key not in RESERVED]
 LONGEST = 2000  # letters of a text that are shown
 MOST_FEATURES = 8
+REST = 0.03  # seconds within which the rest of an escape sequence comes
 
 
 def label_points(session: Session, ask: Callable[[str], str], out: TextIO) -> int:
@@ -45,6 +47,8 @@ def label_points(session: Session, ask: Callable[[str], str], out: TextIO) -> in
         classes = session.state.classes  # a class keeps its key
         keys = dict(zip(KEYS, classes, strict=False))
         out.write("  " + "   ".join(f"{key} {name}" for key, name in keys.items()) + "\n")
+        if len(classes) > len(keys):
+            out.write(f"  and {len(classes) - len(keys)} more classes: n, then the name\n")
         out.write("  " + "   ".join(f"{key} {name}" for key, name in RESERVED.items()) + "\n")
         try:
             answer = ask("> ").strip()
@@ -155,12 +159,23 @@ def _one_key(source):
     before = termios.tcgetattr(number)
     try:
         tty.setcbreak(number)  # Ctrl-C still works
-        byte = os.read(number, 4).decode(errors="replace")
+        while (key := os.read(number, 1)) == b"\x1b":  # an arrow, say: the rest follows at once
+            while select.select([number], [], [], REST)[0]:
+                os.read(number, 1)
+        for _ in range(_more_bytes(key)):
+            key += os.read(number, 1)
     finally:
-        termios.tcsetattr(number, termios.TCSADRAIN, before)
-    if byte in ("", "\x04"):
+        termios.tcsetattr(number, termios.TCSAFLUSH, before)  # a word that was pasted is no key
+    key = key.decode(errors="replace")
+    if key in ("", "\x04"):
         raise EOFError
-    return byte if byte not in ("\n", "\r") else ""
+    return key if key not in ("\n", "\r") else ""
+
+
+def _more_bytes(key):
+    """How many bytes of a letter in UTF-8 follow its first one."""
+    first = key[0] if key else 0
+    return (first >= 0xC0) + (first >= 0xE0) + (first >= 0xF0)
 
 
 def label_in_terminal(session: Session) -> int:

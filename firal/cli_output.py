@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import logging
+import os
 import sys
 from pathlib import Path
 from tempfile import TemporaryFile
@@ -45,7 +46,9 @@ def check_output(
         raise ValueError(f"--format must be that of --output, {path.name}, got {format}")
     folder = path.resolve().parent  # of what a link points to
     if not folder.is_dir():
-        raise ValueError(f"no folder {path.parent} for --output")
+        shown = os.readlink(path) if path.is_symlink() else path
+        link = f" {path}, a link" if path.is_symlink() else ""
+        raise ValueError(f"no folder {Path(shown).parent} for --output{link}")
     try:
         with TemporaryFile(dir=folder):  # now, and not after the computation
             pass

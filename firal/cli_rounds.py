@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 from firal.data.output import replace_file, table_bytes
@@ -40,6 +41,36 @@ def labels_table(session: Session, suffix: str) -> bytes:
     return table_bytes(names, columns, suffix)
 
 
+def batch_path(folder: Path, number: int) -> Path:
+    """Where the file of a round is.
+
+    Parameters
+    ----------
+    folder : Path
+        Of the session.
+    number : int
+        Of the round; 0 is the held-out set.
+
+    Returns
+    -------
+    Path
+        The file.
+    """
+    return folder / (f"round-{number:02}.csv" if number else "held-out.csv")
+
+
+def set_aside(path: Path) -> None:
+    """Keep a file that another session left where a round is to be written, as .csv.old.
+
+    Parameters
+    ----------
+    path : Path
+        Of a round that has not begun.
+    """
+    if path.exists():
+        os.replace(path, path.with_name(f"{path.name}.old"))
+
+
 def write_batch(session: Session, batch: Round) -> Path:
     """Write the file of a round, for a spreadsheet; one that exists is left alone.
 
@@ -55,8 +86,7 @@ def write_batch(session: Session, batch: Round) -> Path:
     Path
         The file.
     """
-    name = f"round-{batch.number:02}.csv" if batch.number else "held-out.csv"
-    path = session.folder / name
+    path = batch_path(session.folder, batch.number)
     if path.exists():
         return path
     points = session.points

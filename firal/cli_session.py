@@ -14,7 +14,7 @@ from firal.cli_announce import announce
 from firal.cli_labeling import label_in_terminal
 from firal.cli_output import check_output
 from firal.cli_progress import Ticker
-from firal.cli_rounds import labels_table, write_batch
+from firal.cli_rounds import batch_path, labels_table, set_aside, write_batch
 from firal.cli_select import model_options, probabilities, reading
 from firal.data.classes import rename, table_of_classes
 from firal.data.columns import listed_features
@@ -22,7 +22,7 @@ from firal.data.labels import merge, read_answers
 from firal.data.output import check_suffix, replace_file
 from firal.session.evaluation import advice, learning_curve, wilson
 from firal.session.label_studio import read_answers_of_tasks, tasks
-from firal.session.report import report
+from firal.session.report import is_report, report
 from firal.session.session import Session
 
 HELD_OUT = 50  # points that are proposed
@@ -58,6 +58,7 @@ def init(options: argparse.Namespace, ticker: Ticker) -> None:
     n, d = session.points.features.shape
     log.info(f"session {options.session}: {n} points, {d} features, {len(session.labels)} labels")
     if held_out:
+        set_aside(batch_path(session.folder, 0))
         path = write_batch(session, session.rounds[0])
         log.info(f"{held_out} points are held out, in {path}: label them, they measure accuracy")
     log.info(f"next: firal {'label' if held_out else 'next 20'}{_where(options)}")
@@ -87,6 +88,7 @@ def pick(options: argparse.Namespace, ticker: Ticker) -> None:
     if pending:
         log.info(f"{len(pending)} points of earlier rounds still wait for a label")
     ticker("fitting the model")
+    set_aside(batch_path(session.folder, 1 + sum(r.number > 0 for r in session.rounds)))
     session.next(options.budget, probabilities=P, progress=ticker)
     for batch in session.rounds:  # also one whose file was lost
         path = write_batch(session, batch)
@@ -139,6 +141,14 @@ def label(options: argparse.Namespace, ticker: Ticker) -> None:
         )
     if new:
         session.decide(new)
+    picked = {row for batch in session.rounds for row in batch.rows}
+    foreign = [row for row in new if row not in picked]
+    if foreign and picked:
+        plural = "was" if len(foreign) == 1 else "were"
+        log.info(
+            f"{len(foreign)} of them, such as row {foreign[0]}, {plural} not picked here: is this "
+            "a file of another session? (firal status; undo in firal label)"
+        )
     count = len(new) - len(changed)
     plural = "label" if count == 1 else "labels"
     log.info(f"{count} new {plural}, {len(session.pending)} points still wait")
@@ -211,6 +221,8 @@ def report_page(options: argparse.Namespace, ticker: Ticker) -> None:
     if path.suffix.lower() not in (".html", ".htm") or path.is_dir():
         kind = "a folder, " if path.is_dir() else ""
         raise ValueError(f"--output must be a file that ends in .html, got {kind}{path}")
+    if options.output is not None and path.exists() and not is_report(path):
+        raise ValueError(f"{path} exists and is no report of a session: choose another --output")
     ticker("making the page")
     replace_file(path, report(session).encode())
     log.info(f"{path} written: open it in a browser")
@@ -226,8 +238,8 @@ def export(options: argparse.Namespace, ticker: Ticker) -> None:
     ticker : Ticker
         Where to report progress.
     """
-    check_output(options.output, [], options.overwrite)
     session = Session(options.session)
+    check_output(options.output, session.files, options.overwrite)
     suffix = ".csv" if options.output is None else check_suffix(options.output)
     if options.tasks:
         if suffix != ".json" and options.output is not None:

@@ -1,9 +1,8 @@
 """What a selection will take, before it begins: its matrices, seconds and memory.
 
-The work of every strategy is a sum of a few terms in the number of points m, features d, classes c
-and the budget b. Their factors were fitted to measured runs; the speed of this machine is measured
-by a matrix product that takes a few hundredths of a second. So seconds are right within a factor of
-about three, and that is what the answer is for: is it seconds, minutes or hours.
+The work of a strategy is what its steps cost (:mod:`firal.work`); the speed of this machine is
+measured by a matrix product that takes a few hundredths of a second. So seconds are right within a
+factor of about three, and that is what the answer is for: is it seconds, minutes or hours.
 """
 
 from __future__ import annotations
@@ -14,17 +13,20 @@ from typing import NamedTuple
 
 import numpy as np
 
+from firal import work
 from firal.common.sizes import size_text, time_text, total_memory
+from firal.common.threads import one_thread
 from firal.pipeline import DEFAULT
 from firal.selection import block_diagonal, penalized
 from firal.selection.reduced import MOST_POINTS
-from firal.selection.structure import PER_CUBE, PER_POOL, block_cost, choose, full_cost
-from firal.selection.typical_first import spread_rows
+from firal.selection.structure import block_cost, choose, full_cost
+from firal.selection.typical_first import spread_rows, usual_options
 from firal.selection.wide_sizes import is_wide, reduced_sizes, vector_bytes
 
 __all__ = [
     "Estimate",
     "estimate",
+    "estimate_streamed",
     "fewer_features",
     "machine_rate",
     "size_text",
@@ -33,15 +35,13 @@ __all__ = [
     "why_impossible",
 ]
 
+CANDIDATES = 12_000  # points of a streamed pool that are held in memory
+BUFFERS = 2 * 10**8  # bytes of the blocks that are read
 SIDE = 512  # of the matrices whose product is timed
 SLOW = 120.0  # seconds from which on a quicker way is worth a word
 FEWER = (200, 100, 50, 20, 10, 5)  # numbers of components that are tried as a remedy
 
-# Multiply-adds per unit of work, in units of those of a matrix product: fitted, see above.
-PER_BLOCK_POOL, PER_BLOCK_CUBE = 20.0, 1000.0  # with one block per class
-PER_CLUSTER = 1100.0  # of one start of K-means, per point, feature and cluster
-PER_NEIGHBOR, PER_DISTANCE = 200.0, 2.5  # of nearest neighbors, per pair of points, and feature
-PER_WIDE, PER_WIDE_CLUSTER = 1.2, 100.0  # without blocks, and of its clusters
+PER_WIDE = 1.2  # multiply-adds without blocks, in units of those of a matrix product
 
 
 class Estimate(NamedTuple):
@@ -126,48 +126,95 @@ def estimate(
     if strategy == DEFAULT:
         return _penalized(m, d, c, n_labels, budget, points)
     if strategy in ("firal", "bait"):
-        sizes = "select" if strategy == "firal" else "bait", m, d, c, budget
-        if choose("auto", *sizes).structure == "full":
-            return Estimate("full", d * (c - 1), 0, *full_cost(*sizes))
-        return Estimate("block-diagonal", d, 0, *block_cost(*sizes))
-    work = m * d * (3 * PER_CLUSTER * budget if strategy == "kmeans" else 10 * max(c, 1))
-    return Estimate("none", 0, 0, float(work), points, points)
+        return _of_the_paper(m, d, c, budget, strategy)
+    if strategy == "kmeans":
+        return Estimate("none", 0, 0, work.clusters(m, d, budget, 3), points, points)
+    return Estimate("none", 0, 0, float(m * d * 10 * max(c, 1)), points, points)
+
+
+def _of_the_paper(m, d, c, budget, strategy):
+    sizes = "select" if strategy == "firal" else "bait", m, d, c, budget
+    if choose("auto", *sizes).structure == "full":
+        counts = work.paper_counts(m, d * (c - 1), budget, strategy)
+        total = work.full(m, d, c - 1, counts, budget, spectra=strategy == "firal")
+        return Estimate("full", d * (c - 1), 0, total, *full_cost(*sizes)[1:])
+    total, *memory = block_cost(*sizes)
+    if strategy == "bait":
+        counts = work.paper_counts(m, d, budget, strategy)
+        total = work.blocks(m, d, d, c, counts, budget)
+    return Estimate("block-diagonal", d, 0, total, *memory)
 
 
 def _penalized(m, d, c, n_labels, budget, points):
     """Of the default strategy: the rules are those of ``firal.selection.penalized``."""
     free = max(c - 1, 1)
     clusters = min(n_labels + budget, 2 * budget, m)
-    some = len(spread_rows(m, budget))
-    work = PER_CLUSTER * m * d * clusters + some**2 * (PER_NEIGHBOR + PER_DISTANCE * d)
     first = c < 2 and d + clusters > penalized.LARGEST_FIRST
+    typical = usual_options(n_labels, c if c > 1 else None)["typical"] < 1
+    start = work.neighbors(len(spread_rows(m, budget)), d) if typical else 0.0
     if d * free <= penalized.LARGEST_FULL and not first:
-        if (d + clusters) * free > penalized.LARGEST_SIZE:
-            clusters = 0
+        effects = (d + clusters) * free <= penalized.LARGEST_SIZE
+        if effects or typical:
+            start += work.clusters(m, d, clusters)
+        clusters = clusters if effects else 0
         s = (d + clusters) * free
-        work += PER_POOL * budget * m * s**2 + PER_CUBE * s**3
+        counts = work.penalized_counts(m, s, n_labels, c, budget)
+        total = start + work.full(m, d + clusters, free, counts, budget, spectra=False)
         _, memory, least = full_cost("select", m, d + clusters, free + 1, budget)
-        return Estimate("full", s, clusters, work, memory, least)
+        return Estimate("full", s, clusters, total, memory, least)
     order, c = d + clusters, free + 1
     n = n_labels + min(2 * budget, m)
     sizes = is_wide(order, c) and reduced_sizes(d, c, n, clusters)
-    if sizes:
-        work += d * (m + 8 * MOST_POINTS) * min(d, MOST_POINTS) / 2 + m * d * sizes[0]
-        clusters, order = sizes[1], sum(sizes)
-    elif is_wide(order, c):
-        work = PER_WIDE_CLUSTER * min(m, penalized.CLUSTER_SAMPLE) * d * clusters
-        work += some**2 * (PER_NEIGHBOR + PER_DISTANCE * d)
-        work += PER_WIDE * m * (m * d / 2 + 3 * c * order * n)
+    if is_wide(order, c) and not sizes:
+        total = start + work.clusters(min(m, penalized.CLUSTER_SAMPLE), d, clusters)
+        total += PER_WIDE * m * (m * d / 2 + 3 * c * order * n)
         memory = points + vector_bytes(c, n, order)
-        return Estimate("wide", order, clusters, work, memory, memory)
-    work += PER_BLOCK_POOL * m * c * order**2 + PER_BLOCK_CUBE * c * order**3
+        return Estimate("wide", order, clusters, total, memory, memory)
+    if sizes:
+        start += d * (m + 8 * MOST_POINTS) * min(d, MOST_POINTS) / 2 + m * d * sizes[0]
+        d, clusters = sizes
+        order = d + clusters
+    counts = work.penalized_counts(m, order, n_labels, c, budget)
+    total = start + work.clusters(m, d, clusters) + work.blocks(m, d, order, c, counts, budget)
     blocks = 4 * 8 * c * order**2
     memory = points + 16 * m * order + 32 * m * c
-    return Estimate("block-diagonal", order, clusters, work, memory + blocks, points + blocks)
+    return Estimate("block-diagonal", order, clusters, total, memory + blocks, points + blocks)
+
+
+def estimate_streamed(
+    m: int, features: int, d: int, c: int, n_labels: int, budget: int, strategy: str = DEFAULT
+) -> Estimate:
+    """Estimate what a selection takes from a table that is read block by block.
+
+    Parameters
+    ----------
+    m, features : int
+        Points and features of the table.
+    d, c, n_labels, budget, strategy
+        As in :func:`estimate`.
+
+    Returns
+    -------
+    Estimate
+        That of ``CANDIDATES`` points, with the passes over all. Memory does not grow with the
+        table but for two numbers per point.
+
+    Examples
+    --------
+    >>> plan = estimate_streamed(10**6, 20, 21, 10, 40, 10)
+    >>> plan.structure, plan.order, 10 < plan.seconds(3e10) < 30
+    ('full', 369, True)
+    """
+    plan = estimate(min(m, CANDIDATES), d, c, n_labels, budget, strategy)
+    free = max(c - 1, 1)
+    columns = plan.order // free if plan.structure == "full" else d
+    passes = work.readings(m, features, columns, free, plan.structure)
+    memory = plan.memory + 16 * m + BUFFERS
+    return plan._replace(work=plan.work + passes, memory=memory, least=plan.least + 16 * m)
 
 
 def machine_rate() -> float:
-    """Measure how fast this machine multiplies matrices at this moment.
+    """Measure how fast one core of this machine multiplies matrices at this moment.
 
     Returns
     -------
@@ -176,10 +223,11 @@ def machine_rate() -> float:
     """
     A = np.random.default_rng(0).normal(size=(SIDE, SIDE))
     seconds = []
-    for _ in range(4):  # the first one warms up
-        start = time.perf_counter()
-        A @ A
-        seconds.append(time.perf_counter() - start)
+    with one_thread():  # as selections do
+        for _ in range(4):  # the first one warms up
+            start = time.perf_counter()
+            A @ A
+            seconds.append(time.perf_counter() - start)
     return SIDE**3 / max(min(seconds[1:]), 1e-9)
 
 

@@ -378,7 +378,7 @@ def _():
     return ["init", "x.npy", "--hold-out", "60"]
 
 
-@case("hold out all", "--budget must be at most 0")
+@case("hold out all", "firal next: N must be at most 0")
 def _():
     begin("--hold-out", "50")
     return ["next", "3"]

@@ -159,6 +159,17 @@ def test_a_class_keeps_its_key(folder, capsys):
     assert [session.labels[row] for row in rows] == ["zebra", "ant", "zebra", "ant"]
 
 
+def test_more_classes_than_keys(folder, capsys):
+    begin(capsys)
+    run(capsys, "next", 50)
+    session, out = Session("firal-session"), io.StringIO()
+    names = [f"sort {chr(97 + k // 7)}{chr(97 + k % 7)}" for k in range(48)]
+    answers = "".join(f"n\n{name}\n" for name in names) + f"n\n{names[-1]}\nz\n"
+    assert cli_labeling.label_points(session, typed(answers), out) == 50
+    assert list(session.labels.values()) == [*names, names[-1], names[30]]
+    assert "and 17 more classes: n, then the name" in out.getvalue()
+
+
 def test_what_is_typed_by_mistake(folder, capsys):
     begin(capsys)
     run(capsys, "next", 4)

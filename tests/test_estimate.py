@@ -44,7 +44,7 @@ def test_the_structure_is_the_one_that_is_used(monkeypatch, m, d, c, n0, budget)
 
 
 def test_more_is_longer():
-    base = dict(m=5000, d=21, c=10, n_labels=30, budget=10)
+    base = dict(m=2000, d=21, c=10, n_labels=30, budget=10)  # below the sizes of working sets
     for strategy in ("firal-ridge", "firal", "bait", "kmeans", "entropy"):
         plan = estimate(**base, strategy=strategy)
         for name in ("m", "d"):
@@ -57,9 +57,9 @@ def test_more_is_longer():
 
 
 def test_the_calibration_takes_less_than_a_second():
-    start = time.perf_counter()
+    start = time.process_time()
     assert 1e8 < machine_rate() < 1e14
-    assert time.perf_counter() - start < 1
+    assert time.process_time() - start < 1
 
 
 def test_what_is_impossible_and_what_helps():

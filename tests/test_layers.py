@@ -22,6 +22,7 @@ LAYERS = (
     {"given_probabilities"},
     {"picking"},
     {"pipeline"},
+    {"work"},
     {"estimate", "learner"},
     {"measures"},
     {"trial"},

@@ -7,7 +7,8 @@ excluded.
 
 **Text** is UTF-8, with or without a byte order mark, perhaps compressed (.csv.gz). Cells are
 separated by tabs or semicolons if the first line holds one, and by commas otherwise. In a table of
-several columns, empty lines are skipped. In a table of one column, an empty line is an empty cell.
+several columns, empty lines are skipped, and so are rows of blank cells at its end; elsewhere they
+are an error. In a table of one column, an empty line is an empty cell.
 
 **Quotes.** A quote that is not closed in its line takes the next lines into one cell, and their
 points would be lost without a word. So a cell may go over several lines only in columns that
@@ -21,7 +22,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from firal.common import checks
-from firal.data.formats import parquet_columns, sheet_rows, text_lines
+from firal.data.formats import parquet_columns, refuse_twins, sheet_rows, text_lines
 from firal.data.table_files import suffix
 
 
@@ -120,14 +121,17 @@ def read_cells(path: Path, header: bool | None = None) -> Cells:
     width = len(first)
     has_header = not any(map(is_number, first)) if header is None else header
     names = first if has_header else [str(k) for k in range(width)]
-    kept = [
-        k
-        for k in range(int(has_header), len(lines))
-        if width == 1 or any(cell not in (None, "") for cell in lines[k]) or len(lines[k]) == width
-    ]
+    blank = [all(cell is None or not str(cell).strip() for cell in line) for line in lines]
+    end = len(lines)
+    while width > 1 and end > 1 and blank[end - 1]:  # formats below a table, not points
+        end -= 1
+    kept = [k for k in range(int(has_header), end) if width == 1 or lines[k] != [None]]
     places = None if starts is None else [starts[k] for k in kept]
+    gap = next((row for row, k in enumerate(kept) if blank[k] and width > 1), None)
     lines = [lines[k] for k in kept]
     cells = Cells(names, [], has_header, places, {})
+    if gap is not None:
+        raise ValueError(f"{path.name}: {cells.place(gap)} is blank in all columns: remove it")
     for row, line in enumerate(lines):
         if len(line) != width:
             remedy = "a cell that holds the separator must stand in quotes"
@@ -146,11 +150,7 @@ def read_cells(path: Path, header: bool | None = None) -> Cells:
                 f"{path.name} must have a name for every column, got {names.count('')} blanks in "
                 "its first line: name them, or remove a title above the names"
             )
-        twice = next(name for name in names if names.count(name) > 1)
-        raise ValueError(
-            f"{path.name} must have distinct column names, got {twice!r} twice among "
-            f"{listed(names)}: rename one"
-        )
+        refuse_twins(names, path)
     return cells._replace(columns=list(zip(*lines, strict=True)) or [()] * width)
 
 

@@ -2,7 +2,7 @@
 
 Every different label is a class, so a `?` or a slip of the keyboard becomes one without a word.
 Such labels are refused until the caller maps them, says that they mean no label, or confirms them.
-Eight kinds are found:
+Nine kinds are found:
 
 - **marks** such as `?`, `N/A`, `skip`, and -1 among labels that are counted from 0;
 - **twins by case**: names that differ in case, spaces, hyphens, underscores or marks around them
@@ -13,9 +13,10 @@ Eight kinds are found:
   letters is a numbering, not a slip;
 - **yes twice**: yes and y, true and 1, no and false;
 - **one number twice**: 7 and 07;
-- **several labels in one**: `cat|dog` where cat and dog are classes;
+- **several labels in one**: `cat|dog` where cat and dog are classes, and lists such as `['cat']`;
 - **measurements**: ten or more different numbers with fractions, or numbers only, of which three or
   more with fractions occur once each;
+- **dates**: ten or more labels, each of which occurs once;
 - **texts**: ten or more labels, each of which occurs once and has three words or more.
 
 Classes with a single label are shown, not refused: at the beginning most classes have one.
@@ -43,6 +44,8 @@ AROUND = "'\"`.,;: "  # marks around a name that do not belong to it
 FRACTIONS = 10  # so many different ones are measurements
 SINGLES = 10  # so many labels of several words, each once, are texts
 SAME = ({"1", "true", "yes", "y", "t"}, {"0", "false", "no", "n", "f"})
+DATE = re.compile(r"\d{4}-\d\d?-\d\d?([ T].*)?|\d\d?[./]\d\d?[./](\d\d)?\d\d")
+LIST = re.compile(r"\[.*\]|\(.*,.*\)|\{.*\}")
 JOINED = re.compile(r"\s*[|;,/+&]\s*")  # what stands between several labels of one point
 # letters of the Cyrillic and Greek alphabets that look like Latin ones
 LOOKALIKES = str.maketrans(
@@ -118,13 +121,16 @@ def doubts(counts: Mapping[str, int], confirmed: Iterable[str] = ()) -> list[str
         )
     for name in names:
         parts = set(JOINED.split(name))
-        if name not in confirmed and len(parts) > 1 and parts <= set(names):
+        several = LIST.fullmatch(name) or (len(parts) > 1 and parts <= set(names))
+        if name not in confirmed and several:
             found.append(f"{name!r} ({counts[name]}) is perhaps several labels in one")
     if len(names) >= SINGLES and sum(counts.values()) == len(names):
         if not set(names) & confirmed and all(len(name.split()) > 2 for name in names):
             found.append(
                 f"{len(names)} labels such as {names[0]!r:.60} occur once each, as texts do"
             )
+        elif not set(names) & confirmed and all(map(DATE.fullmatch, names)):
+            found.append(f"{len(names)} labels such as {names[0]!r} are dates, once each")
     if all(any(name.lower() in same for same in SAME) for name in names):
         for same in SAME:
             several = [name for name in names if name.lower() in same]

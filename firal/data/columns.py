@@ -146,6 +146,8 @@ def _reason(cells, name, row):
         return f"{shown}, a decimal comma: write a point"
     if re.fullmatch(r"-?\d{1,3}(,\d{3})+(\.\d+)?", text):
         return f"{shown}, a comma within a number: write it without"
+    if isinstance(cell, list) and all(map(is_number, cell)):
+        return f"{name!r}: a list of {len(cell)}, and {_unequal(column)}"
     if re.match(r"[\[{]", text):
         return f"{shown}, perhaps JSON: write one number per cell"
     kinds = {str(other) for other in column}
@@ -153,6 +155,16 @@ def _reason(cells, name, row):
         return f"{shown}: write it as a plain number, such as -1.5 or 1e3"
     few = f", one of {len(kinds)} different values" if 1 < len(kinds) < len(column) else ""
     return f"{shown}{few}"
+
+
+def _unequal(column):
+    """What keeps lists of numbers from being vectors."""
+    must = "lists must have one length and no blank"
+    blank = next((row for row, cell in enumerate(column) if not isinstance(cell, list)), None)
+    if blank is not None:
+        return f"{must}, got a blank in row {blank}"
+    lengths = {len(cell) for cell in column}
+    return f"{must}, got {min(lengths)} to {max(lengths)}"
 
 
 def _more(found):

@@ -10,7 +10,7 @@ import csv
 import gzip
 import logging
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -20,6 +20,7 @@ from firal.data.unpacking import refuse_large_archive, refuse_large_sheet, refus
 
 log = logging.getLogger("firal")
 
+SHOWN = 12  # names of columns in a message
 CHECK_ROWS = 100  # of a sheet; each has up to 16,384 cells
 
 
@@ -69,9 +70,12 @@ def text_lines(path: Path) -> tuple[list[list], list[int], str]:
             f"{path.name} has {fault} in line {starts[-1] + 1 if starts else 1} or after: {error}"
         ) from None
     except UnicodeDecodeError as error:
+        got = f"other bytes after line {len(lines)}: {error.reason}"
+        start = b"" if packed else path.read_bytes()[:4]
+        if start.startswith((b"\xff\xfe", b"\xfe\xff")):
+            got = "UTF-32" if start == b"\xff\xfe\0\0" else "UTF-16"
         raise ValueError(
-            f"{path.name} must be text in UTF-8, got other bytes after line {len(lines)}: "
-            f"{error.reason}{real_kind(path) or '; save it as UTF-8'}"
+            f"{path.name} must be text in UTF-8, got {got}{real_kind(path) or '; save it as UTF-8'}"
         ) from None
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise ValueError(f"{path.name} must be an intact .gz: {error}{real_kind(path)}") from None
@@ -98,6 +102,25 @@ def _texts(file, path) -> Iterator[str]:
                 "damaged, or a text in UTF-16; save it as UTF-8"
             )
         yield line
+
+
+def refuse_twins(names: Sequence[str], path: Path) -> None:
+    """Raise ValueError if two columns have the same name.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Names of the columns.
+    path : Path
+        The file, for the message.
+    """
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        more = ", ..." if len(names) > SHOWN else ""
+        raise ValueError(
+            f"{path.name} must have distinct column names, got {twice!r} twice among "
+            f"{', '.join(names[:SHOWN])}{more}: rename one"
+        )
 
 
 def needs(package: str, path: Path) -> None:
@@ -180,6 +203,9 @@ def parquet_columns(path: Path) -> tuple[list[str], list]:
     import pyarrow
     from pyarrow import parquet
 
+    with intact(path, ".parquet"):
+        names = parquet.read_schema(path).names
+    refuse_twins(names, path)
     with intact(path, ".parquet"):
         table = parquet.read_table(path, page_checksum_verification=True)
     columns = []

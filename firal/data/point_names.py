@@ -62,7 +62,7 @@ def named_columns(
     Raises
     ------
     ValueError
-        If there are two columns of rows, or a cell goes over several lines.
+        If there are two columns of rows or of labels, or a cell goes over several lines.
     """
     if not cells.has_header:
         names = ["row" if ids is None else "id", "label"]
@@ -80,6 +80,10 @@ def named_columns(
                 )
             found["row"] = column
         elif plain == "label":
+            if "label" in found:
+                raise ValueError(
+                    f"{path.name} must have one column of labels, got {listed(cells.names)}"
+                )
             found["label"] = column
         else:
             continue

@@ -27,6 +27,8 @@ ID = re.compile(rf"(?:(?i:{ID_NAMES})|.*[a-z](?:ID|Id)|(?i:.*[_ .-]id|id[_ .-].*
 SPLIT = re.compile(rf"(?:{SPLIT_NAMES})", re.IGNORECASE)
 SHORTEST_COUNT = 5  # fewer rows than this may be 1, 2, 3 by chance
 SHORTEST_RISE = 20  # fewer whole numbers than this may go up all along by chance
+DIGITS, LARGEST_WHOLE = 16, 2**53  # float64 holds all whole numbers up to this one
+SOME = 1000  # cells among which such numbers are sought
 MISSING = (-9, -99, -999, -9999, -99999, 99, 999, 9999, 99999)  # numbers that stand for no number
 FAR = 2  # how many times the range of the others such a number is away from them
 MOST = 5  # columns that an error shows
@@ -72,6 +74,8 @@ def doubtful(names: Sequence[str], columns: Sequence, confirmed: Iterable[str] =
             found.append(f"{name!r}, which counts the rows")
         elif rises(column):
             found.append(f"{name!r}, whose whole numbers rise or fall all along, as ids and times")
+        elif beyond_doubles(column):
+            found.append(f"{name!r}, whose whole numbers have more than 15 digits, as ids")
     return found
 
 
@@ -124,6 +128,33 @@ def rises(column: Sequence) -> bool:
         if not ((steps > 0).all() or (steps < 0).all()) or (numbers != np.trunc(numbers)).any():
             return False
     return True
+
+
+def beyond_doubles(column: Sequence) -> bool:
+    """Tell whether a column holds whole numbers of which a float64 loses the last digits.
+
+    Parameters
+    ----------
+    column : sequence
+        Numbers or texts.
+
+    Returns
+    -------
+    bool
+        True if one of the first thousand is a whole number, written without point and exponent,
+        beyond 2^53.
+
+    Examples
+    --------
+    >>> beyond_doubles(["9007199254740993", "2"]), beyond_doubles(["1e30", "2"])
+    (True, False)
+    """
+    column = column[:SOME]
+    if isinstance(column, np.ndarray):
+        whole = column.dtype.kind in "iu" and column.dtype.itemsize == 8 and column.size
+        return bool(whole) and max(-int(column.min()), int(column.max())) > LARGEST_WHOLE
+    long = (str(cell).strip().lstrip("+-") for cell in column if len(str(cell)) >= DIGITS)
+    return any(text.isdecimal() and int(text) > LARGEST_WHOLE for text in long)
 
 
 def refuse_doubtful(

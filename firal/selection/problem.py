@@ -327,8 +327,8 @@ def kept_classes(total: np.ndarray) -> tuple[np.ndarray, int]:
     kept = np.flatnonzero(total > 0)
     if kept.size < 2:
         raise ValueError(
-            f"theta must leave some uncertainty, got probability 1 for class {reference} at every "
-            "point: their information is zero"
+            f"class probabilities must leave some uncertainty, got 1 for class {reference} at "
+            "every point: their information is zero"
         )
     return kept[kept != reference], reference
 

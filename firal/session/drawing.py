@@ -6,7 +6,7 @@ light and dark mode; shapes tell the classes apart too.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from html import escape
 
 import numpy as np
@@ -94,13 +94,15 @@ def pool_map(
     return _svg("Map of the pool: labeled points by class, rings around pending points", parts)
 
 
-def legend(classes: Sequence[str]) -> str:
+def legend(classes: Sequence[str], used: Collection[str]) -> str:
     """Explain the marks of the map.
 
     Parameters
     ----------
     classes : sequence of str
-        All classes.
+        All classes, in the order of their colors.
+    used : collection of str
+        Those that are shown: a name that was taken back still has its color.
 
     Returns
     -------
@@ -109,6 +111,8 @@ def legend(classes: Sequence[str]) -> str:
     """
     items = []
     for k, name in enumerate(classes):
+        if name not in used:
+            continue
         mark = f'<svg viewBox="0 0 16 16" width="16" height="16">{_mark(8, 8, k, name)}</svg>'
         items.append(f"<li>{mark} {text(name)}</li>")
     return f'<ul class="legend">{"".join(items)}</ul>'
@@ -167,7 +171,8 @@ def _svg(title, parts):
 def _scaled(values, size):
     """Positions in the picture; what is far outside is drawn at its edge."""
     low, high = np.quantile(values, [0.25, 0.75])
-    values = np.clip(values, low - FENCE * (high - low), high + FENCE * (high - low))
+    if high > low:
+        values = np.clip(values, low - FENCE * (high - low), high + FENCE * (high - low))
     span = np.ptp(values) or 1.0
     return 12 + (size - 24) * (values - values.min()) / span
 

@@ -103,6 +103,7 @@ def new_folder(folder: Path) -> Iterator[Path]:
         A folder inside, to write settings and history to. Both become those of the session in the
         end, the settings last: without them there is none.
     """
+    refuse_file(folder)
     folder.mkdir(parents=True, exist_ok=True)
     for left in folder.glob(".new-*"):  # by a process that was killed
         shutil.rmtree(left, ignore_errors=True)
@@ -110,13 +111,25 @@ def new_folder(folder: Path) -> Iterator[Path]:
     scratch.mkdir()
     try:
         yield scratch
+        (scratch / JOURNAL).touch()  # so that a lost one is noticed
         if (folder / JOURNAL).exists():  # without settings: kept, for whoever lost them
             os.replace(folder / JOURNAL, folder / f"{JOURNAL}.old")
         for name in (JOURNAL, SETTINGS):
-            if (scratch / name).exists():
-                os.replace(scratch / name, folder / name)
+            os.replace(scratch / name, folder / name)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
+
+
+def refuse_file(folder: Path) -> None:
+    """Raise ValueError if what should be the folder of a session is a file.
+
+    Parameters
+    ----------
+    folder : Path
+        Of the session.
+    """
+    if folder.exists() and not folder.is_dir():
+        raise ValueError(f"{folder} must be a folder, got a file: choose another one")
 
 
 def read_settings(folder: Path) -> dict[str, Any]:
@@ -138,11 +151,12 @@ def read_settings(folder: Path) -> dict[str, Any]:
         If there is no session, or an entry is missing or of another kind.
     """
     path = folder / SETTINGS
+    refuse_file(folder)
     if not path.is_file():
         raise ValueError(f"no session in {folder}: begin one by Session.create")
     _refuse_large(path)
     try:
-        settings = json.loads(path.read_text(encoding="utf8"))
+        settings = json.loads(path.read_text(encoding="utf-8-sig"))
     except (ValueError, RecursionError) as error:
         raise ValueError(f"{path} must be JSON: {error}") from None
     if not isinstance(settings, dict):
@@ -165,12 +179,12 @@ def read_settings(folder: Path) -> dict[str, Any]:
     return settings
 
 
-def read_history(folder: Path, n: int) -> State:
+def read_history(journal: Journal, n: int) -> State:
     """Replay the journal of a session.
 
     Parameters
     ----------
-    folder : Path
+    journal : Journal
         Of the session.
     n : int
         Number of points.
@@ -185,13 +199,21 @@ def read_history(folder: Path, n: int) -> State:
     ValueError
         If a line is damaged, is no event, or names a row that does not exist.
     """
-    path = folder / JOURNAL
+    path, folder = journal.path, journal.path.parent
     if path.is_file():
         _refuse_large(path)
+    elif path.exists():
+        raise ValueError(f"{path} must be a file, got a folder")
+    elif left := sorted(folder.glob("round-*.csv")):
+        raise ValueError(
+            f"no {JOURNAL} in {folder}, but {left[0].name}: put it back, or begin a new session in "
+            "another folder"
+        )
     state = State()
-    for number, event in enumerate(Journal(path).read(), 1):
+    for number, event in enumerate(journal.read(), 1):
         try:
             _check_event(event, n)
+            _check_count(event, state)
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise ValueError(
                 f"line {number} of {path} must be an event of this session, got {event!r:.60}: "
@@ -218,6 +240,15 @@ def _check_event(event, n):
     for row in rows:
         if type(row) is not int or not 0 <= row < n:
             raise ValueError(f"rows must be in 0..{n - 1}, got {row!r}")
+
+
+def _check_count(event, state):
+    """Rounds are counted from 1; the held-out set is 0 and comes first."""
+    if event["event"] == "round":
+        last = state.rounds[-1].number if state.rounds else 0
+        number = event["number"]
+        if number != last + 1 and not (number == 0 and not state.rounds):
+            raise ValueError(f"rounds must be counted 1, 2, .., got {number} after {last}")
 
 
 def _refuse_large(path):

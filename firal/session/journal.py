@@ -9,6 +9,7 @@ is damaged elsewhere is an error, because what follows may depend on it.
 from __future__ import annotations
 
 import json
+import logging
 import os
 import time
 from collections.abc import Iterator
@@ -20,6 +21,8 @@ try:
     import fcntl
 except ImportError:  # Windows: two processes are not kept apart
     fcntl = None
+
+log = logging.getLogger("firal")
 
 
 class Journal:
@@ -40,7 +43,7 @@ class Journal:
     """
 
     def __init__(self, path: Path) -> None:
-        self.path = path
+        self.path, self._known = path, 0  # bytes of whole lines that this process knows
 
     def read(self) -> list[dict[str, Any]]:
         """Read all events.
@@ -58,7 +61,12 @@ class Journal:
         if not self.path.exists():
             return []
         lines = self.path.read_bytes().split(b"\n")
-        events = []
+        if lines[-1]:
+            log.warning(
+                f"warning: the last line of {self.path} is not complete and is left out: what "
+                "wrote it was perhaps killed"
+            )
+        self._known, events = sum(len(line) + 1 for line in lines[:-1]), []
         for number, line in enumerate(lines[:-1], 1):  # what follows the last newline is torn
             try:
                 event = json.loads(line)
@@ -84,15 +92,33 @@ class Journal:
         -------
         dict
             The event as it was written, with the time.
+
+        Raises
+        ------
+        ValueError
+            If it is a round, and another process has added one that this one has not read.
         """
         event = {**event, "time": time.strftime("%Y-%m-%dT%H:%M:%S%z")}
         line = json.dumps(event) + "\n"
         with self._open() as file:
             _remove_torn_line(file)
+            end = file.seek(0, os.SEEK_END)
+            if event["event"] == "round" and self._has_new_round(file):
+                raise ValueError(
+                    f"another process has picked points since {self.path} was read: try again"
+                )
             file.write(line.encode())
             file.flush()
             os.fsync(file.fileno())
+            if end == self._known:
+                self._known = file.tell()
         return event
+
+    def _has_new_round(self, file):
+        """Whether another process has added a round; its labels do no harm."""
+        file.seek(self._known)
+        events = map(json.loads, file.read().splitlines())
+        return any(event["event"] == "round" for event in events)
 
     @contextmanager
     def _open(self) -> Iterator:

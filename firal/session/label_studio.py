@@ -3,7 +3,7 @@
 Tasks are a JSON list of ``{"data": {...}}``, the basic form that Label Studio imports. Every task
 carries the row of its point as ``firal_row``. Answers are its exports "JSON", with ``annotations``
 whose result holds ``choices``, and "JSON-MIN", with one entry ``choice`` per task. A labeling
-configuration that fits both a text and a picture::
+configuration for texts::
 
     <View>
       <Text name="text" value="$text"/>
@@ -11,6 +11,10 @@ configuration that fits both a text and a picture::
         <Choice value="cat"/><Choice value="dog"/>
       </Choices>
     </View>
+
+For pictures the first control is ``<Image name="image" value="$image"/>``, with
+``toName="image"``. Label Studio must be able to load them: a path of this machine will not do
+there, an address or a path of its own storage will.
 """
 
 from __future__ import annotations

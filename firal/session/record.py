@@ -16,7 +16,7 @@ from typing import Any
 from firal.common import checks
 from firal.common.text import as_text
 from firal.data.classes import doubts, refuse_doubts
-from firal.session.folder import JOURNAL, read_history, read_settings, write_settings
+from firal.session.folder import JOURNAL, SETTINGS, read_history, read_settings, write_settings
 from firal.session.journal import Journal
 from firal.session.state import Round, State
 
@@ -39,7 +39,13 @@ class Record:
         self.folder = Path(folder)
         self.settings = read_settings(self.folder)
         self.journal = Journal(self.folder / JOURNAL)
-        self.state: State = read_history(self.folder, self.settings["points"])
+        self.state: State = read_history(self.journal, self.settings["points"])
+
+    @property
+    def files(self) -> list[Path]:
+        """What the session reads: its settings, its history and the table of features."""
+        names = (SETTINGS, JOURNAL, self.settings["features"])
+        return [path for name in names if (path := self.folder / name).exists()]
 
     @property
     def labels(self) -> dict[int, str]:

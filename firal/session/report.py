@@ -10,6 +10,7 @@ from __future__ import annotations
 import base64
 import mimetypes
 from collections import Counter
+from pathlib import Path
 
 from firal.session.drawing import curve_picture, legend, plane, pool_map, text
 from firal.session.evaluation import advice, learning_curve, wilson
@@ -56,6 +57,23 @@ def report(session: Session) -> str:
         f"<title>{text(session.folder.name)}: labeling session</title>"
         f"<style>{STYLE}</style></head><body><main>{''.join(parts)}</main></body></html>\n"
     )
+
+
+def is_report(path: Path) -> bool:
+    """Whether a file is such a page, which may be replaced.
+
+    Parameters
+    ----------
+    path : Path
+        An existing file.
+
+    Returns
+    -------
+    bool
+        By the content policy at its beginning.
+    """
+    with open(path, "rb") as file:
+        return POLICY.encode() in file.read(1000)
 
 
 def _summary(session, curve):
@@ -138,12 +156,14 @@ def _map(session, features):
     held_out = session.state.held_out
     pending = [row for row in session.pending if row not in held_out]
     classes = session.state.classes
-    picture = pool_map(plane(features), session.state.training, pending, classes)
+    labels = session.state.training
+    picture = pool_map(plane(features), labels, pending, classes)
     words = (
         "The two directions in which the points differ most. Gray: the pool. Rings: pending. "
         "Points that look close here may still be far apart; those far outside are at the edge."
     )
-    return f"<h2>Map of the pool</h2><figure>{picture}</figure>{legend(classes)}<p>{words}</p>"
+    shown = legend(classes, set(labels.values()))
+    return f"<h2>Map of the pool</h2><figure>{picture}</figure>{shown}<p>{words}</p>"
 
 
 def _classes(session):

@@ -164,7 +164,7 @@ def test_a_cell_far_away(tmp_path, monkeypatch):
         read_points(path)
     monkeypatch.undo()
     path.write_bytes(xlsx(far="A60"))
-    with pytest.raises(ValueError, match="a blank cell in row 40"):
+    with pytest.raises(ValueError, match="row 40 is blank in all columns"):
         read_points(path)
 
 

@@ -148,7 +148,11 @@ def test_the_map():
     picture = pool_map(places, labels, [30, 31], classes)
     assert picture.count('class="ring"') == 2 and picture.count('class="pool"') == 50
     assert picture.count("<polygon") == 12 and "class 19" in picture  # shapes beyond eight classes
-    assert legend(classes).count("<li>") == 20
+    assert legend(classes, classes).count("<li>") == 20
+    few = legend(classes, classes[18:])  # with the color and shape that they had before
+    assert few.count("<li>") == 2 and set(re.findall("<li>.*?</li>", few)) < set(
+        re.findall("<li>.*?</li>", legend(classes, classes))
+    )
     assert text('<"') == "&lt;&quot;"
 
 
@@ -163,3 +167,21 @@ def test_one_point_far_away_does_not_squeeze_the_map():
 
     assert middle_half(places) > 80  # of 640
     assert middle_half(places[8:]) > 80  # and all of them are inside without it
+
+
+def test_places_where_half_of_the_points_coincide():
+    """The quartiles are equal then, and the rest is still told apart."""
+    places = np.zeros((20, 2))
+    places[16:] = np.arange(4)[:, None] + 1.0
+    circles = re.findall(r'cx="([\d.]+)" cy="([\d.]+)" r="1.6"', pool_map(places, {}, [], []))
+    assert len(set(circles)) == 5
+
+
+def test_a_class_that_was_taken_back_is_not_in_the_legend(session):
+    go_on(session)
+    row = next(iter(session.state.training))
+    before = session.labels[row]
+    session.label(row, "mistaken")
+    assert "mistaken" in report(session)
+    session.label(row, before)
+    assert "mistaken" not in report(session)
