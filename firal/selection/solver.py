@@ -12,8 +12,8 @@ where capped. Alternating the two never increases f; this is the step
 ``z_i <- z_i <H(x_i), M>^{1/2}``. We take it with Nesterov's momentum on the logarithms of z and
 drop the momentum whenever f grows.
 
-**"accelerated"** is ``firal.selection.accelerated``: fewer and cheaper gradients. It takes the place
-of "multiplicative" where matrices are large; working sets always use it but for blocks.
+**"accelerated"** is ``firal.selection.accelerated``: fewer and cheaper gradients. It replaces
+"multiplicative" where matrices are large; working sets always use it but for blocks.
 
 **"mirror"** is Algorithm 2 of the paper: ``z_i <- z_i exp(-beta_t g_i)`` with g the gradient,
 rescaled, with ``beta_t = sqrt(log(m) / t) / max |g|``, and the best iterate is returned. The paper
