@@ -68,30 +68,44 @@ def growth(name, factors=(1, 2, 4, 8), **base):
     return seconds, float(slope)
 
 
+class Parts:
+    """CPU seconds of every stage of a selection: what has passed since the report before."""
+
+    def __init__(self):
+        self.seconds, self.start, self.cpu = {}, time.perf_counter(), time.process_time()
+        self.last, self.said = self.cpu, self.start
+
+    def __call__(self, stage, done, total):
+        now = time.process_time()
+        self.seconds[stage] = self.seconds.get(stage, 0.0) + now - self.last
+        self.last = now
+        if time.perf_counter() - self.said > 10:
+            self.said = time.perf_counter()
+            print(
+                f"  {self.said - self.start:6.0f} s, {now - self.cpu:6.0f} CPU s, peak "
+                f"{size_text(memory('VmHWM'))}: {stage} {done}/{total}",
+                flush=True,
+            )
+
+
 def large(m, d, c, b):
-    """Seconds, peak memory and certificate at the size of ImageNet-1k; stored."""
+    """Seconds, peak memory and certificate at the size of ImageNet-1k."""
     data = pool_of(m, d, c)
-    before = memory("VmRSS")
-    stages, start, cpu = {}, time.perf_counter(), time.process_time()
-
-    def progress(stage, done, total):
-        first, _ = stages.get(stage, (time.perf_counter() - start, 0))
-        stages[stage] = first, done
-        if done % 20 == 0 or stage == "relax":
-            print(f"  {time.perf_counter() - start:6.0f} s  {stage} {done}/{total}", flush=True)
-
+    before, parts = memory("VmRSS"), Parts()
     found = firal.select(
-        *data, b, ridge=RIDGE, rounding="greedy", tol=GAP, candidates="support", progress=progress
+        *data, b, ridge=RIDGE, rounding="greedy", tol=GAP, candidates="support", progress=parts
     )
-    row = dict(
+    parts("rest", 1, 1)
+    return dict(
         m=m,
         d=d,
         c=c,
         b=b,
         structure=found.structure,
         threads=allowed_threads(),
-        seconds=round(time.perf_counter() - start),
-        cpu_seconds=round(time.process_time() - cpu),
+        seconds=round(time.perf_counter() - parts.start),
+        cpu_seconds=round(parts.last - parts.cpu),
+        **{f"cpu_{stage}": round(value, 1) for stage, value in parts.seconds.items()},
         peak_bytes=memory("VmHWM"),
         data_bytes=before,
         passes=found.passes,
@@ -101,6 +115,10 @@ def large(m, d, c, b):
         ratio=round(found.ratio, 4),
         gflops_of_one_core=round(blas_rate() / 1e9),
     )
+
+
+def stored(row):
+    """Keep the result of ``large``."""
     with RECORD.open("w", newline="") as file:
         writer = csv.DictWriter(file, row)
         writer.writeheader()
@@ -109,7 +127,7 @@ def large(m, d, c, b):
 
 def main():
     if "--large" in sys.argv:
-        large(**LARGE)
+        stored(large(**LARGE))
     with one_thread():
         if "--quick" not in sys.argv:
             slow, quick, ratio, full, blocks = against_full()
