@@ -168,14 +168,14 @@ def select(
     )
     m = problem.n_points
     only = given_rows(candidates, m, problem.budget)
-    if only is not None and rounding != "greedy":
-        raise ValueError(
-            f'candidates must be a word unless rounding="greedy", got {len(only)} rows'
-        )
     if choice.structure == "full":
         warn_if_all_tie(problem, pool, labeled, ridge)
     elif by_default and rounding == "best" and eta is None:
         rounding = "greedy"
+    if only is not None and rounding != "greedy":
+        raise ValueError(
+            f'candidates must be a word unless rounding="greedy", got {len(only)} rows'
+        )
     etas = etas_of(eta, problem.parameters, problem.budget) if rounding != "greedy" else []
     with _closing(bar), one_thread():
         # 1. Weights for all points.

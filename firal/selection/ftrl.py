@@ -77,6 +77,8 @@ class Selection(NamedTuple):
         "full" or "block-diagonal".
     why : str
         Why that structure.
+    least_objective : float
+        What no b distinct points can beat, proved apart from the relaxed problem; 0 if nothing was.
     """
 
     indices: np.ndarray
@@ -90,6 +92,7 @@ class Selection(NamedTuple):
     passes: int = 0
     structure: str = "full"
     why: str = ""
+    least_objective: float = 0.0
 
     @property
     def ratio(self) -> float:
@@ -99,7 +102,8 @@ class Selection(NamedTuple):
         """
         if self.relaxation is None or len(set(self.indices.tolist())) < len(self.indices):
             return np.nan
-        return self.objective / (self.relaxation.objective * (1 - self.relaxation.gap))
+        lower = self.relaxation.objective * (1 - self.relaxation.gap)
+        return self.objective / max(lower, self.least_objective)
 
     def __repr__(self):
         rows = np.array2string(self.indices, separator=", ", threshold=10)

@@ -148,9 +148,9 @@ def select_penalized(
     label the class part is one number, and the size is d + budget for any number of classes. Where
     these blocks are too large (``is_wide``), none is written (:mod:`firal.selection.wide`): the
     same problem in all columns, without a copy of a pool in float32, and a certificate that costs
-    nothing but is weaker. With very many labels that does not fit either: principal directions take
-    the place of the columns (:mod:`firal.selection.reduced`), and a ``FeaturesReduced`` warning and
-    ``why`` say how much of the mean square is lost.
+    nothing (:mod:`firal.selection.few_points`). With very many labels that does not fit either:
+    principal directions take the place of the columns (:mod:`firal.selection.reduced`), and a
+    ``FeaturesReduced`` warning and ``why`` say how much of the mean square is lost.
 
     Examples
     --------

@@ -23,7 +23,9 @@ coordinates of the span plus a constant. There the blocks are small, and the bac
 **The certificate.** At every step q2_ik = x_i^T B_k x_i is known for all points. This is the
 gradient of f, and every gradient gives a lower bound that no weights can beat
 (:mod:`firal.selection.certificate`). The best of them costs nothing, and is weaker than that of the
-relaxed optimum.
+relaxed optimum. Where there are far more columns than points to pick, that optimum itself says
+little: weights spread over all directions, and points cannot. So there is a second bound, for
+points only (:mod:`firal.selection.few_points`); it costs nothing either.
 """
 
 from __future__ import annotations
@@ -37,6 +39,7 @@ from firal.selection.block_diagonal import BlockProblem
 from firal.selection.block_greedy import block_greedy
 from firal.selection.block_rows import GroupedRows, blocks, product
 from firal.selection.certificate import largest_sum
+from firal.selection.few_points import least_objective, squares_of
 from firal.selection.ftrl import Selection
 from firal.selection.scoring import TIE
 from firal.selection.solver import Relaxation
@@ -72,8 +75,9 @@ def select_wide(
     Returns
     -------
     Selection
-        The picked rows; ``objective`` is f in all columns. ``relaxation`` has the first b points
-        that were added as its weights, and a certified gap; ``lambda_min`` is NaN.
+        The picked rows; ``objective`` is f in all columns, ``least_objective`` what no points can
+        beat. ``relaxation`` has the first b points that were added as its weights, and a certified
+        gap; ``lambda_min`` is NaN.
 
     Notes
     -----
@@ -85,13 +89,14 @@ def select_wide(
     steps, threads = min(2 * b, m if only is None else len(only)), allowed_threads()
     with one_thread():
         state = Forms(problem, steps, threads, report)
-        total = len(problem.labeled) + steps
+        total, scale = len(problem.labeled) + steps, squares_of(state)
         # 1. The labeled points.
         for j in range(len(problem.labeled)):
             state.move(problem.labeled[j], problem.labeled_g[j])
             report("greedy", state.moves, total)
         # 2. Forward: add the point that lowers f most.
-        allowed, added, lower = np.ones(m, dtype=bool), [], _lower_bound(problem, state, [])
+        allowed, added = np.ones(m, dtype=bool), []
+        lower, least = _lower_bound(problem, state, []), least_objective(state, scale)
         if only is not None:
             allowed[np.setdiff1d(np.arange(m), only)] = False
         for _ in range(steps):
@@ -104,6 +109,8 @@ def select_wide(
             allowed[i] = False
             state.move(problem.X[i], problem.g[i])
             lower = max(lower, _lower_bound(problem, state, added))
+            if len(added).bit_count() == 1:  # after 1, 2, 4, .. points: it changes slowly
+                least = max(least, least_objective(state, scale))
             if len(added) == b:
                 f = first = state.f
             report("greedy", state.moves, total)
@@ -121,7 +128,8 @@ def select_wide(
     gap = float(np.clip(1 - lower / first, 0.0, 1.0))
     history = np.array([[first, lower]])
     relaxation = Relaxation(z, first, gap, steps, gap <= tol, history, 1 + 2 * state.moves)
-    return Selection(rows, None, np.nan, nothing, nothing, float(f), relaxation)
+    found = Selection(rows, None, np.nan, nothing, nothing, float(f), relaxation)
+    return found._replace(least_objective=least)
 
 
 def span_problem(problem: WideProblem, rows: np.ndarray) -> tuple[BlockProblem, float]:

@@ -18,6 +18,7 @@ from firal.selection import (
     certificate,
     coordinates,
     end_to_end,
+    few_points,
     fir_estimate,
     ftrl,
     normalizer,
@@ -105,6 +106,7 @@ NUMBERS = {
         "PER_CLASS": 8,
         "TYPICAL_SAMPLE": 10_000,
     },
+    few_points: {"ROUNDING": 1e-9},
     wide: {"SPAN_BYTES": 2**28},
     wide_sizes: {"MOST_BYTES": 4 * 2**30, "LARGEST_ORDER": 800, "LARGEST_BLOCKS": 2**31},
     working_set: {

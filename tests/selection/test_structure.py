@@ -281,3 +281,15 @@ def test_the_sum_of_the_weights_may_be_off_by_rounding_only():
     for factor in (1 + 1.1e-6, 1 - 1.1e-6):
         with pytest.raises(ValueError, match="z must have sum 4, the budget, got sum"):
             firal.sparsify(pool, labeled, theta, z * factor, 4, 10.0)
+
+
+def test_rows_as_candidates_need_no_word_for_the_rounding_with_blocks_and_a_ridge():
+    pool, labeled, theta = instance()
+    rows = np.arange(5, 20)
+    found = firal.select(pool, labeled, theta, 4, ridge=0.01, structure=BLOCKS, candidates=rows)
+    asked = firal.select(
+        pool, labeled, theta, 4, ridge=0.01, structure=BLOCKS, candidates=rows, rounding="greedy"
+    )
+    assert found.indices.tolist() == asked.indices.tolist() and set(found.indices) <= set(rows)
+    with pytest.raises(ValueError, match="candidates must be a word unless"):
+        firal.select(pool, labeled, theta, 4, ridge=0.01, structure="full", candidates=rows)
