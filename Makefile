@@ -19,7 +19,7 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 .PHONY: lab lite packages alone links lock student instructor mutants
 
 help:  ## list the targets
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
+	@awk -F ':[^#]*## ' '/^[a-z]+:.*##/ {printf "%-12s%s\n", $$1, $$2}' $(MAKEFILE_LIST)
 	@echo
 	@echo "Options: PROFILE=smoke|book|paper (default book), NB='t01 e02' (default all), PYTHON=python3.12"
 
