@@ -109,7 +109,7 @@ links: install  ## follow every link of the book that leads elsewhere (needs the
 
 lock: install  ## write book/requirements.lock: requirements.txt with the hashes of all archives
 	@$(PIP) uv && $(VENV)/bin/uv pip compile --quiet --universal --generate-hashes \
-	  --python-version 3.11.5 --no-emit-index-url --custom-compile-command "make lock" \
+	  --python-version 3.11 --no-emit-index-url --custom-compile-command "make lock" \
 	  requirements.txt --output-file book/requirements.lock
 
 bench: install  ## measure speed and memory, as ratios in one run
