@@ -1,6 +1,7 @@
 """Other systems, as far as they can be imitated: names of files, encodings, what Windows lacks."""
 
 import io
+import json
 import os
 import re
 import subprocess
@@ -103,3 +104,15 @@ def test_a_session_speaks_utf8(shell, tmp_path):
     shell("label answers.csv")
     assert "狗0" in shell("status").decode()
     assert shell("export -").decode().count("狗") == 6
+
+
+def test_a_session_on_another_drive_than_its_table(shell, tmp_path, monkeypatch):
+    def other_drive(path, start):
+        raise ValueError("path is on mount 'D:', start on mount 'C:'")
+
+    points(tmp_path / "points.csv")
+    monkeypatch.setattr(os.path, "relpath", other_drive)
+    shell("init points.csv --id-column name --hold-out 0")
+    settings = json.loads((tmp_path / "firal-session/settings.json").read_text("utf8"))
+    assert settings["features"] == (tmp_path / "points.csv").as_posix()
+    assert shell("next 3").count(b"\n") == 4
