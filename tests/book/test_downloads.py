@@ -4,6 +4,7 @@ import json
 import os
 import re
 import sys
+import tarfile
 import zipfile
 
 import claims_record
@@ -80,6 +81,24 @@ def test_what_notebooks_read_is_collected(backend, tmp_path):
                 original = checkout.displayed(ROOT / "notebooks" / copy.name, mime)
                 assert original and checkout.displayed(copy, mime) == original
                 assert copy.stat().st_size < 20_000
+
+
+def test_packages_hold_the_module_and_nothing_half(tmp_path, monkeypatch):
+    """Also built by Python 3.11.0 to 3.11.3, whose tarfile has no filters."""
+    monkeypatch.delattr(tarfile, "data_filter")
+    downloads.build_packages(tmp_path)
+    wheel = set(zipfile.ZipFile(tmp_path / downloads.WHEEL).namelist())
+    with tarfile.open(tmp_path / downloads.SDIST) as archive:
+        source = {name.partition("/")[2] for name in archive.getnames()}
+    module = {p.relative_to(ROOT).as_posix() for p in ROOT.glob("firal/**/*.py")}
+    files = {"firal/companion/alone/files/book/claims.yml", "firal/py.typed"}
+    assert module | files <= wheel and module | files <= source
+    folders = {name.split("/")[0] for name in source if "/" in name}
+    assert folders == {"firal", "firal.egg-info", "book"}
+    assert {name for name in source if name.endswith(".py")} == module | {
+        "book/_backend/build_backend.py"
+    }
+    assert not (ROOT / "MANIFEST.in").exists()
 
 
 def test_a_notebook_alone_finds_its_files(backend, tmp_path, monkeypatch):
