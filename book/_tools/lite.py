@@ -51,6 +51,7 @@ alone.prepare()"""
 IMITATION = """\
 import json, subprocess, sys, threading, types
 import matplotlib
+import matplotlib.font_manager  # the first time it lists the fonts, beside a thread
 from IPython.core.interactiveshell import InteractiveShell
 
 matplotlib.use("Agg")
