@@ -10,6 +10,7 @@ import zipfile
 import claims_record
 import downloads
 import jsonschema
+import lite
 import pytest
 import yaml
 from conftest import ROOT
@@ -170,3 +171,17 @@ def test_the_lock_file_has_every_pin_with_hashes():
         assert locked[pin] == version, f"{pin}: make lock"
     other = {name(e) for e in entries if "implementation_name" in e.splitlines()[0]}  # PyPy
     assert locked.keys() - other == pinned.keys(), "requirements.txt must name all that is locked"
+
+
+def test_the_browser_installs_what_its_notebooks_import():
+    """Besides firal and what it needs only what the first cell names, or stands in for."""
+    line = re.search(r"%pip install -q (.+)", lite.FIRST_CELL)[1].split()
+    there = {*line, "numpy", "scipy", "sklearn", "joblib", "IPython", "myst_nb"}
+    notebooks = lite.contents()
+    assert [name.split("_")[0] for name in notebooks] == sorted(lite.NOTEBOOKS)
+    for name, notebook in notebooks.items():
+        first, parameters, *others = code(notebook)
+        assert first == lite.FIRST_CELL and 'PROFILE = "smoke"' in parameters
+        imported = re.findall(r"^(?:import|from) (\w+)", "\n".join(others), re.M)
+        assert set(imported) - sys.stdlib_module_names <= there, name
+        assert not any(cell.get("outputs") for cell in notebook["cells"])
