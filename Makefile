@@ -19,7 +19,7 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 .PHONY: lab lite packages alone links lock student instructor mutants
 
 help:  ## list the targets
-	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
+	@awk -F ':[^#]*## ' '/^[a-z]+:.*##/ {printf "%-12s%s\n", $$1, $$2}' $(MAKEFILE_LIST)
 	@echo
 	@echo "Options: PROFILE=smoke|book|paper (default book), NB='t01 e02' (default all), PYTHON=python3.12"
 
@@ -109,7 +109,7 @@ links: install  ## follow every link of the book that leads elsewhere (needs the
 
 lock: install  ## write book/requirements.lock: requirements.txt with the hashes of all archives
 	@$(PIP) uv && $(VENV)/bin/uv pip compile --quiet --universal --generate-hashes \
-	  --python-version 3.11.5 --no-emit-index-url --custom-compile-command "make lock" \
+	  --python-version 3.11 --no-emit-index-url --custom-compile-command "make lock" \
 	  requirements.txt --output-file book/requirements.lock
 
 bench: install  ## measure speed and memory, as ratios in one run

@@ -81,11 +81,31 @@ def write(options: argparse.Namespace, content: bytes) -> None:
         What to write.
     """
     if options.output is None:
-        sys.stdout.write(content.decode())
-        sys.stdout.flush()
+        to_stdout(content)
         return
     try:
         replace_file(options.output, content)
     except OSError as error:
         raise OSError(f"--output {options.output} cannot be written: {error.strerror}") from None
     log.info(f"{options.budget} picks written to {options.output}")
+
+
+def to_stdout(content: bytes) -> None:
+    """Write to stdout as to a file: in UTF-8 and with plain line ends, whatever the system's are.
+
+    Else a table that a Windows shell redirects into a file could not be read again.
+
+    Parameters
+    ----------
+    content : bytes
+        UTF-8.
+    """
+    if sys.stdout is None:
+        return
+    sys.stdout.flush()
+    raw = getattr(sys.stdout, "buffer", None)  # a stream in memory may have none
+    if raw is None:
+        sys.stdout.write(content.decode())
+    else:
+        raw.write(content)
+    sys.stdout.flush()

@@ -12,7 +12,7 @@ import sys
 
 from firal.cli_announce import announce
 from firal.cli_labeling import label_in_terminal
-from firal.cli_output import check_output
+from firal.cli_output import check_output, to_stdout
 from firal.cli_progress import Ticker
 from firal.cli_rounds import batch_path, labels_table, set_aside, write_batch
 from firal.cli_select import model_options, probabilities, reading
@@ -92,8 +92,7 @@ def pick(options: argparse.Namespace, ticker: Ticker) -> None:
     session.next(options.budget, probabilities=P, progress=ticker)
     for batch in session.rounds:  # also one whose file was lost
         path = write_batch(session, batch)
-    sys.stdout.buffer.write(path.read_bytes())
-    sys.stdout.flush()
+    to_stdout(path.read_bytes())
     log.info(f"round {session.rounds[-1].number} is in {path}; next: firal label{_where(options)}")
 
 
@@ -202,7 +201,7 @@ def status(options: argparse.Namespace, ticker: Ticker) -> None:
             share = curve[-1].right / curve[-1].tested
             lines += ["", f"accuracy on held-out points: {share:.2f} ({low:.2f} to {high:.2f})"]
         lines += ["", advice(curve)]
-    sys.stdout.write("\n".join(lines) + "\n")
+    to_stdout(("\n".join(lines) + "\n").encode())
 
 
 def report_page(options: argparse.Namespace, ticker: Ticker) -> None:
@@ -248,8 +247,7 @@ def export(options: argparse.Namespace, ticker: Ticker) -> None:
     else:
         content = labels_table(session, suffix)
     if options.output is None:
-        sys.stdout.write(content.decode())
-        sys.stdout.flush()
+        to_stdout(content)
     else:
         replace_file(options.output, content)
         log.info(f"{options.output} written")

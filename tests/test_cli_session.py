@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -56,7 +57,7 @@ def test_from_the_first_command_to_the_labels(folder, capsys):
     assert "session firal-session: 178 points, 13 features, 0 labels" in err
     assert "no held-out points, so accuracy is not measured; --hold-out 50" in err
     out, err = run(capsys, "next", 6)
-    assert "no labels yet" in err and "round 1 is in firal-session/round-01.csv" in err
+    assert "no labels yet" in err and f"round 1 is in {Path('firal-session/round-01.csv')}" in err
     assert out == (folder / "firal-session/round-01.csv").read_text()
     rows = fill("firal-session/round-01.csv", 5)
     _, err = run(capsys, "label", "firal-session/round-01.csv")
@@ -95,7 +96,7 @@ def test_a_label_that_changes_is_said(folder, capsys):
 
 def test_held_out_points_come_first_and_never_train(folder, capsys):
     _, err = begin(capsys, "--hold-out", 8)
-    assert "8 points are held out, in firal-session/held-out.csv" in err
+    assert f"8 points are held out, in {Path('firal-session/held-out.csv')}" in err
     fill("firal-session/held-out.csv")
     run(capsys, "label", "firal-session/held-out.csv")
     _, err = run(capsys, "next", 5)

@@ -1,6 +1,7 @@
 """The workflows and the other files for services far away, as far as they can be checked here."""
 
 import re
+import subprocess
 
 import pytest
 import yaml
@@ -75,3 +76,17 @@ def test_the_report_about_links_is_where_they_are_followed():
     assert "jupyter-book build . --builder custom --custom-builder linkcheck\n" in MAKEFILE
     (report,) = (s for s in WORKFLOWS["weekly"]["jobs"]["links"]["steps"] if "env" in s)
     assert report["env"]["REPORT"] == "_build/linkcheck/output.txt"
+
+
+def test_what_runs_before_a_commit_would_pass():
+    """The job ``pre-commit`` fails on texts that do not end with one newline."""
+    run = subprocess.run(["git", "ls-files"], capture_output=True, text=True, cwd=ROOT)
+    files = [ROOT / name for name in run.stdout.splitlines()]
+    assert len(files) > 400
+    bad = []
+    for path in files:
+        content = path.read_bytes()
+        text = b"\0" not in content[:8000] and path.suffix not in (".svg", ".json", ".ipynb")
+        if text and content and (not content.endswith(b"\n") or content.endswith(b"\n\n")):
+            bad.append(path.name)
+    assert bad == []

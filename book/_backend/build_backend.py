@@ -73,11 +73,14 @@ def build_wheel(wheel_directory, config_settings=None, metadata_directory=None):
 
 
 def build_sdist(sdist_directory, config_settings=None):
-    """setuptools leaves this file out unless a manifest names it: there is one for a moment."""
+    """What setuptools would leave out or put in by itself: there is a manifest for a moment.
+
+    It leaves out this file. It puts in ``tests/test_*.py``, which cannot run without the rest.
+    """
     collect()
     manifest = ROOT / "MANIFEST.in"
     own = Path(__file__).resolve().relative_to(ROOT).as_posix()
-    manifest.write_text(f"include {own}\n", encoding="utf8")
+    manifest.write_text(f"include {own}\nprune tests\n", encoding="utf8")
     try:
         return _setuptools.build_sdist(sdist_directory, config_settings)
     finally:

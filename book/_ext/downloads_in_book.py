@@ -55,7 +55,8 @@ class LiteLink(SphinxDirective):
             return []
         link = nodes.reference("", "Four light notebooks", refuri=f"{site}/lite/lab/index.html")
         words = " also run in the browser without a server: u01, u02, t01 and t13, at the smallest "
-        words += "size. They load Python from the network; nothing else in the book does."
+        words += "size. They load Python from the network; nothing else in the book does. They "
+        words += "were tested with stand-ins for the browser's Python, not in a browser."
         return [nodes.paragraph("", "", link, nodes.Text(words))]
 
 

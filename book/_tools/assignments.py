@@ -23,7 +23,8 @@ SOURCES = ROOT / "book" / "teaching" / "assignments"
 LINK = re.compile(r"\]\(\.\./\.\./(\w+)\.md\)")
 HOW = """\
 Run the cells from top to bottom. Write your function in place of the line that raises, then run the
-check below it. It needs `pip install otter-grader`; a failed test tells you what it looks at."""
+check below it. It needs `pip install otter-grader scipy` and the folder `tests` beside this
+notebook; a failed test tells you what it looks at."""
 
 
 class Assignment(NamedTuple):

@@ -107,7 +107,9 @@ def build_packages(target):
     _backend(f"b.build_sdist({str(target)!r})", ROOT)
     with tempfile.TemporaryDirectory() as scratch:
         with tarfile.open(target / SDIST) as archive:
-            archive.extractall(scratch, filter="data")
+            # Python 3.11.0 to 3.11.3 have no filters
+            archive.extraction_filter = getattr(tarfile, "data_filter", lambda member, _: member)
+            archive.extractall(scratch)
         _backend(f"b.build_wheel({str(target)!r})", Path(scratch) / f"firal-{VERSION}")
 
 

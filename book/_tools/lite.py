@@ -5,8 +5,9 @@
 
 The browser's Python is Pyodide, loaded from the network when a page is opened; so the result is for
 the published book, and the offline book does not know it. ``--check`` runs the same notebooks in
-this Python with what Pyodide lacks taken away: threads, processes, and the package myst-nb. What
-it cannot show is that Pyodide has the packages, and how fast it is.
+this Python with what Pyodide lacks taken away: threads, processes, POSIX modules, a standard output
+with bytes below it, and the package myst-nb. What it cannot show is that Pyodide has the packages,
+and how fast it is.
 """
 
 import json
@@ -48,13 +49,27 @@ from firal.companion import alone
 alone.prepare()"""
 # One process without Jupyter, threads and processes, as in the browser.
 IMITATION = """\
-import json, subprocess, sys, threading
+import json, subprocess, sys, threading, types
 import matplotlib
+import matplotlib.font_manager  # the first time it lists the fonts, beside a thread
 from IPython.core.interactiveshell import InteractiveShell
 
 matplotlib.use("Agg")
 sys.modules["myst_nb"] = None
 shell = InteractiveShell.instance()
+
+
+class Stream:  # like that of the kernel in the browser
+    encoding, text = "utf-8", ""
+
+    def write(self, text):
+        Stream.text += text
+
+    def flush(self):
+        pass
+
+    def isatty(self):
+        return False
 
 
 def start(self):
@@ -67,6 +82,9 @@ def no_process(*arguments, **options):
 
 threading.Thread.start = start
 subprocess.Popen.__init__ = no_process
+for name in ("fcntl", "resource", "termios"):  # the kernel has them, but empty
+    sys.modules[name] = types.ModuleType(name)
+sys.stdout = Stream()
 for cell in json.load(open(sys.argv[1], encoding="utf8"))["cells"]:
     if cell["cell_type"] == "code":
         shell.run_cell("".join(cell["source"])).raise_error()

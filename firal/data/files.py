@@ -118,7 +118,7 @@ def verified_sha256(path: Path) -> str:
     """
     checksum = sha256(path)
     manifest = path.with_name(MANIFEST)
-    lines = manifest.read_text().splitlines() if manifest.is_file() else []
+    lines = manifest.read_text("utf8").splitlines() if manifest.is_file() else []
     for line in lines:
         expected, _, listed = line.strip().partition(" ")
         if listed.strip().lstrip("*") == path.name and expected.lower() != checksum:

@@ -64,7 +64,7 @@ def new_settings(
     """
     return {
         "firal session": 1,
-        "features": os.path.relpath(features, folder),
+        "features": _way(folder, features),
         "sha256": sha256(features),
         "points": len(points.features),
         "feature names": points.names,
@@ -73,6 +73,14 @@ def new_settings(
         "seed": seed,
         "classes": classes,
     }
+
+
+def _way(folder, features):
+    """From the folder to the table, with slashes: all systems read them."""
+    try:
+        return Path(os.path.relpath(features, folder)).as_posix()
+    except ValueError:  # on different drives of Windows
+        return Path(features).resolve().as_posix()
 
 
 def write_settings(folder: Path, settings: dict[str, Any]) -> None:

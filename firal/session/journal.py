@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import Any
 
 try:
-    import fcntl
-except ImportError:  # Windows: two processes are not kept apart
-    fcntl = None
+    from fcntl import LOCK_EX, flock
+except ImportError:  # Windows has no such module, Jupyter in a browser an empty one
+    flock = None  # two processes are not kept apart
 
 log = logging.getLogger("firal")
 
@@ -124,8 +124,8 @@ class Journal:
     def _open(self) -> Iterator:
         """The file, opened for reading and appending, for one process at a time."""
         with open(self.path, "a+b") as file:
-            if fcntl is not None:
-                fcntl.flock(file, fcntl.LOCK_EX)
+            if flock is not None:
+                flock(file, LOCK_EX)
             yield file
 
 

@@ -129,3 +129,21 @@ def test_no_page_is_wider_than_a_phone(name, tmp_path):
         browser.open((HTML / "book" / f"{name}.html").as_uri(), width=375, height=800)
         needed, there = awaited(browser, WIDTHS)
     assert needed <= there
+
+
+SLIDES = sorted((HTML / "slides").glob("week*.html"))
+CUT = """(() => {
+  const slides = [...document.querySelectorAll("main > section")];
+  const formulas = [...document.querySelectorAll("div.math, div.math > .katex-display")];
+  const wide = (boxes) => boxes.filter((box) => box.scrollWidth > box.clientWidth + 2).length;
+  const broken = [...document.images].filter((i) => i.complete && !i.naturalWidth).length;
+  return [slides.length > 10, wide(slides), wide(formulas), broken];
+})()"""
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("path", SLIDES, ids=lambda p: p.stem)
+def test_slides_fit_a_phone_and_a_projector(path, width, tmp_path):
+    with Chromium(tmp_path / "profile") as browser:
+        browser.open(path.as_uri(), width=width, height=720)
+        assert browser.run(CUT) == [True, 0, 0, 0]

@@ -5,11 +5,13 @@ import json
 import os
 import re
 import sys
+import tarfile
 import zipfile
 
 import claims_record
 import downloads
 import jsonschema
+import lite
 import pytest
 import yaml
 from conftest import ROOT
@@ -83,6 +85,24 @@ def test_what_notebooks_read_is_collected(backend, tmp_path):
                 assert copy.stat().st_size < 20_000
 
 
+def test_packages_hold_the_module_and_nothing_half(tmp_path, monkeypatch):
+    """Also built by Python 3.11.0 to 3.11.3, whose tarfile has no filters."""
+    monkeypatch.delattr(tarfile, "data_filter")
+    downloads.build_packages(tmp_path)
+    wheel = set(zipfile.ZipFile(tmp_path / downloads.WHEEL).namelist())
+    with tarfile.open(tmp_path / downloads.SDIST) as archive:
+        source = {name.partition("/")[2] for name in archive.getnames()}
+    module = {p.relative_to(ROOT).as_posix() for p in ROOT.glob("firal/**/*.py")}
+    files = {"firal/companion/alone/files/book/claims.yml", "firal/py.typed"}
+    assert module | files <= wheel and module | files <= source
+    folders = {name.split("/")[0] for name in source if "/" in name}
+    assert folders == {"firal", "firal.egg-info", "book"}
+    assert {name for name in source if name.endswith(".py")} == module | {
+        "book/_backend/build_backend.py"
+    }
+    assert not (ROOT / "MANIFEST.in").exists()
+
+
 def test_a_notebook_alone_finds_its_files(backend, tmp_path, monkeypatch):
     backend.collect(files=tmp_path / "files")
     (tmp_path / "empty").mkdir()
@@ -152,3 +172,17 @@ def test_the_lock_file_has_every_pin_with_hashes():
         assert locked[pin] == version, f"{pin}: make lock"
     other = {name(e) for e in entries if "implementation_name" in e.splitlines()[0]}  # PyPy
     assert locked.keys() - other == pinned.keys(), "requirements.txt must name all that is locked"
+
+
+def test_the_browser_installs_what_its_notebooks_import():
+    """Besides firal and what it needs only what the first cell names, or stands in for."""
+    line = re.search(r"%pip install -q (.+)", lite.FIRST_CELL)[1].split()
+    there = {*line, "numpy", "scipy", "sklearn", "joblib", "IPython", "myst_nb"}
+    notebooks = lite.contents()
+    assert [name.split("_")[0] for name in notebooks] == sorted(lite.NOTEBOOKS)
+    for name, notebook in notebooks.items():
+        first, parameters, *others = code(notebook)
+        assert first == lite.FIRST_CELL and 'PROFILE = "smoke"' in parameters
+        imported = re.findall(r"^(?:import|from) (\w+)", "\n".join(others), re.M)
+        assert set(imported) - sys.stdlib_module_names <= there, name
+        assert not any(cell.get("outputs") for cell in notebook["cells"])

@@ -37,7 +37,7 @@ def test_frames_with_other_columns_are_refused():
 
 def test_candidates_of_scikit_activeml_in_another_order_are_refused():
     pandas = pytest.importorskip("pandas")
-    skactiveml = pytest.importorskip("firal.skactiveml")
+    skactiveml = pytest.importorskip("firal.skactiveml", exc_type=ImportError)
     from skactiveml.classifier import ParzenWindowClassifier
 
     frame = pandas.DataFrame(X, columns=list("abcd"))

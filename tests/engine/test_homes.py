@@ -152,6 +152,7 @@ as_home(X).reduce(slow, lambda a, b: None)
 """
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="POSIX signals")
 @pytest.mark.parametrize("dask", [False, True])
 def test_ctrl_c_ends_a_pass(dask):
     command = [sys.executable, "-c", SLOW_PASS.format(dask=dask)]

@@ -12,8 +12,8 @@ from scipy import stats
 
 
 def paired_interval(a, b, level=0.95):
-    """(low, high) of the mean of a - b, by Student's t."""
-    difference = np.asarray(a, dtype=float) - np.asarray(b, dtype=float)
+    """(low, high) of the mean of ``a - b``, both (n,), by Student's t."""
+    difference = a - b
     error = difference.std(ddof=1) / np.sqrt(len(difference))
     half = stats.t.ppf((1 + level) / 2, len(difference) - 1) * error
     return difference.mean() - half, difference.mean() + half
@@ -21,7 +21,7 @@ def paired_interval(a, b, level=0.95):
 
 def test_by_hand(paired_interval):
     """Differences 1, 2, 3: mean 2, standard error 1/sqrt(3), quantile 4.303."""
-    low, high = paired_interval([2.0, 4.0, 6.0], [1.0, 2.0, 3.0])
+    low, high = paired_interval(np.array([2.0, 4.0, 6.0]), np.array([1.0, 2.0, 3.0]))
     assert np.isclose(low, 2 - 4.30265 / np.sqrt(3), atol=1e-4)
     assert np.isclose(high, 2 + 4.30265 / np.sqrt(3), atol=1e-4)
 
@@ -35,12 +35,12 @@ def test_trials_share_their_start(paired_interval):
 
 def test_other_level(paired_interval):
     """A lower level gives a shorter interval."""
-    a, b = [1.0, 3.0, 2.0, 5.0], [0.0, 1.0, 2.0, 2.0]
+    a, b = np.array([1.0, 3.0, 2.0, 5.0]), np.array([0.0, 1.0, 2.0, 2.0])
     wide, short = paired_interval(a, b, 0.99), paired_interval(a, b, 0.5)
     assert wide[0] < short[0] < short[1] < wide[1]
 
 
 def test_sign(paired_interval):
     """The first minus the second."""
-    low, high = paired_interval([0.0, 0.1, 0.2], [5.0, 5.2, 5.1])
+    low, high = paired_interval(np.array([0.0, 0.1, 0.2]), np.array([5.0, 5.2, 5.1]))
     assert high < 0

@@ -314,7 +314,7 @@ def _publish(path, arrays):
 def _list(path, checksum):
     """Give a file its line of SHA256SUMS, or none."""
     manifest = path.with_name(MANIFEST)
-    lines = manifest.read_text().splitlines() if manifest.is_file() else []
+    lines = manifest.read_text("utf8").splitlines() if manifest.is_file() else []
     others = [line for line in lines if line.split()[-1:] not in ([path.name], [f"*{path.name}"])]
     new = others if checksum is None else [*others, f"{checksum}  {path.name}"]
     if new != lines:
