@@ -16,6 +16,7 @@ from firal.cli_output import check_output
 from firal.cli_progress import Ticker
 from firal.cli_rounds import labels_table, write_batch
 from firal.cli_select import model_options, probabilities, reading
+from firal.common.text import printable
 from firal.data.classes import rename, table_of_classes
 from firal.data.columns import listed_features
 from firal.data.labels import merge, read_answers
@@ -192,7 +193,7 @@ def status(options: argparse.Namespace, ticker: Ticker) -> None:
             share = curve[-1].right / curve[-1].tested
             lines += ["", f"accuracy on held-out points: {share:.2f} ({low:.2f} to {high:.2f})"]
         lines += ["", advice(curve)]
-    sys.stdout.write("\n".join(lines) + "\n")
+    sys.stdout.write(printable("\n".join(lines) + "\n"))
 
 
 def report_page(options: argparse.Namespace, ticker: Ticker) -> None:
