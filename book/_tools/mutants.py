@@ -45,7 +45,7 @@ def settings(folder):
         "source_paths": ["firal"],
         "only_mutate": [f"firal/{folder}/*", f"firal/{folder}.py"],
         "do_not_mutate": ["*/__init__.py", "firal/engine/dask_home.py"],
-        "also_copy": ["book/_tools", "book/_ext"],
+        "also_copy": ["book/_tools", "book/_ext", "book/notebook_times.csv"],
         "pytest_add_cli_args": ["-p", "no:cacheprovider"],
         "pytest_add_cli_args_test_selection": [*TESTS[folder], *WITHOUT],
         "timeout_multiplier": 2.0,
