@@ -5,7 +5,7 @@ import pytest
 
 import firal
 from firal.selection.block_diagonal import prepare_blocks
-from firal.selection.block_greedy import block_greedy
+from firal.selection.block_greedy import _Greedy, block_greedy
 from firal.selection.penalized import LARGEST_FULL, select_penalized
 from firal.selection.relaxation import solve
 from firal.selection.summed_blocks import SummedBlocks, inner_product
@@ -122,6 +122,31 @@ def test_folded_changes_change_nothing_and_a_pass_is_exact(monkeypatch):
     exact = problem.contract(M)
     dense_M = np.einsum("ik,ia,kab,ib->i", problem.g, pool, M, pool)
     np.testing.assert_allclose(exact, dense_M, rtol=1e-11)
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_matrices_and_forms_after_moves_are_those_of_the_inverse(sign):
+    """Before and after what the moves changed is written into the blocks."""
+    pool, labeled, theta = instance(8, m=30)
+    problem = prepare_blocks(pool, labeled, theta, 6, ridge=0.05)
+    H, H_p, start = dense(pool, labeled, theta, 6, 0.05)
+    rows = [4, 17, 9, 21, 4]
+    if sign < 0:  # points go that were there
+        start = start + H[rows].sum(axis=0)
+        problem = problem._replace(labeled_information=start)
+    state = _Greedy(problem, 9)
+    for count, row in enumerate(rows, 1):
+        state.move(row, sign)
+        if count == 3:
+            state.fold()
+        W = np.linalg.inv(start + sign * H[rows[:count]].sum(axis=0))
+        B = W @ H_p @ W
+        close = dict(rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(state.q1, np.einsum("ia,kab,ib->ik", pool, W, pool), **close)
+        np.testing.assert_allclose(state.q2, np.einsum("ia,kab,ib->ik", pool, B, pool), **close)
+        if count == 3:
+            np.testing.assert_allclose(state.W, W, **close)
+            np.testing.assert_allclose(state.B, B, **close)
 
 
 def test_blocks_that_are_not_stored_change_nothing(monkeypatch):

@@ -83,6 +83,19 @@ def test_float32_is_used_and_decides_nothing(m, d, c):
     assert set(rows) == set(np.flatnonzero(upper >= wide.max() * (1 - scoring.TIE)))
 
 
+@pytest.mark.parametrize("m", [9, 31, 32, 33, 34])
+def test_a_screen_of_few_points(m):
+    """As many points as are looked at first, and fewer."""
+    problem, _ = prepared(2, m, 2, 3)
+    W = np.linalg.inv(problem.labeled_information + problem.mean_information)
+    scorer = PoolScorer(problem)
+    allowed = np.arange(m) % 5 > 0
+    exact = np.where(allowed, scorer.all(W, W), -np.inf)
+    first = np.flatnonzero(exact >= exact.max() * (1 - scoring.TIE))[0]
+    screened(scorer, W, W, allowed)
+    assert scorer.best(W, W, allowed) == (first, pytest.approx(exact[first], rel=1e-12))
+
+
 def test_float32_screens_only_large_problems(monkeypatch):
     problem, _ = prepared(0, 200, 3, 3)
     W, looks = np.linalg.inv(problem.mean_information), []

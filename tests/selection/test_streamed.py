@@ -10,7 +10,11 @@ from firal.engine.pool import FeaturePool
 from firal.engine.scaling import feature_map
 from firal.selection import candidates, streamed
 from firal.selection.block_diagonal import prepare_blocks
-from firal.selection.candidates import relaxed_candidates, select_from_candidates
+from firal.selection.candidates import (
+    bait_from_candidates,
+    relaxed_candidates,
+    select_from_candidates,
+)
 from firal.selection.design import Design
 from firal.selection.penalized import _with_indicators
 from firal.selection.problem import prepare_problem
@@ -113,6 +117,15 @@ def test_candidates_and_certificate(data, monkeypatch):
     np.testing.assert_allclose(selection.objective, f, rtol=1e-8)
     assert f <= relaxation.objective / selection.lambda_min * (1 + 1e-9)
     assert selection.ratio >= 1 - 1e-9
+
+
+def test_bait_on_candidates_is_bait_if_all_points_are(data):
+    pool, F, labeled, theta = data
+    calls = []
+    problem = prepare_streamed(pool, labeled, Design(theta), B, report=silent)
+    rows = bait_from_candidates(problem, lambda *call: calls.append(call))
+    assert rows.tolist() == firal.bait(F, labeled, theta, B).tolist()
+    assert ("greedy", 2 * B, 2 * B) in calls and any(stage == "relax" for stage, *_ in calls)
 
 
 def test_a_pool_without_information_is_refused():
