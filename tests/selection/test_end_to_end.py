@@ -66,7 +66,7 @@ def test_close_to_the_best_subset_and_better_than_chance():
 
 
 @given(st.integers(0, 10**6), st.integers(3, 40))
-@settings(max_examples=25)
+@settings(max_examples=10)
 def test_closed_form_eta_keeps_its_promise(seed, multiple):
     # with replacement and b > 2 d~: lambda_min >= (1 - sqrt(2 d~ / b))^2
     pool, labeled, theta, _ = literal.tiny_problem(seed)

@@ -96,6 +96,20 @@ def test_a_screen_of_few_points(m):
     assert scorer.best(W, W, allowed) == (first, pytest.approx(exact[first], rel=1e-12))
 
 
+def test_a_point_of_which_float32_knows_nothing_is_scored_in_float64():
+    problem, _ = prepared(0, 400, 5, 20)
+    W1 = np.linalg.inv(problem.labeled_information + problem.mean_information)
+    W2 = W1 @ problem.mean_information @ W1
+    scorer, allowed = PoolScorer(problem), np.full(400, True)
+    exact, single = scorer.all(W1, W2), scorer._single
+    best = int(np.argmax(exact))
+    scorer._single = lambda *data: np.where(np.arange(400) == best, np.nan, single(*data))
+    assert bounds(scorer, W1, W2)[best] == np.inf
+    rows, _ = screened(scorer, W1, W2, allowed)
+    assert best in rows and len(rows) < 100
+    assert scorer.best(W1, W2, allowed) == (best, pytest.approx(exact[best], rel=1e-9))
+
+
 def test_float32_screens_only_large_problems(monkeypatch):
     problem, _ = prepared(0, 200, 3, 3)
     W, looks = np.linalg.inv(problem.mean_information), []

@@ -119,6 +119,25 @@ def test_candidates_and_certificate(data, monkeypatch):
     assert selection.ratio >= 1 - 1e-9
 
 
+@pytest.mark.parametrize("most", [5, 10_000])
+def test_weights_of_the_candidates_have_the_budget_as_their_sum(data, most, monkeypatch):
+    """Also if some points with weight are left out."""
+    pool, _, labeled, theta = data
+    monkeypatch.setattr(candidates, "MOST", most)
+    monkeypatch.setattr(candidates, "SPREAD", 0)
+    monkeypatch.setattr(streamed, "BEST", 1)
+    problem = prepare_streamed(pool, labeled, Design(theta), B, ridge=0.01, report=silent)
+    given, rounding = [], candidates.any_rounding
+    monkeypatch.setattr(
+        candidates, "any_rounding", lambda small, z: given.append(z) or rounding(small, z)
+    )
+    for options in ({"eta": 20.0}, {"rounding": "greedy"}):
+        found = select_from_candidates(problem, **options, report=silent)
+        assert given[-1].sum() == pytest.approx(B, rel=1e-12)
+        left_out = np.count_nonzero(found.relaxation.z) - np.count_nonzero(given[-1])
+        assert (left_out > 0) == (most == 5)
+
+
 def test_bait_on_candidates_is_bait_if_all_points_are(data):
     pool, F, labeled, theta = data
     calls = []
