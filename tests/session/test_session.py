@@ -70,6 +70,8 @@ def test_pending_skipped_and_held_out_points_are_not_picked(table):
 def test_labels_of_held_out_points_do_not_train_the_model_that_picks(table):
     """The batch and its theta are those of the other labels alone."""
     session = begin(table, held_out=20, seed=5)
+    drawn = np.random.default_rng([5, 2**31]).choice(178, 20, replace=False)
+    assert session.pending == drawn.tolist()  # by no generator of a round: [5, number of labels]
     held_out = sorted(session.pending)
     session.decide({row: NAMES[row] for row in held_out})
     for size in (6, 4):
