@@ -1,4 +1,4 @@
-"""The history of a session: on the disk before it is acknowledged, and for one process at a time."""
+"""The history of a session: on the disk before it is acknowledged, one process at a time."""
 
 import os
 import threading
