@@ -138,6 +138,22 @@ def test_weights_of_the_candidates_have_the_budget_as_their_sum(data, most, monk
         assert (left_out > 0) == (most == 5)
 
 
+@pytest.mark.parametrize("structure", ["full", "block-diagonal"])
+def test_no_other_point_is_picked_however_good_it_is(data, structure):
+    """Points that may not be picked keep their weights, so the certificate is that of all."""
+    pool, _, labeled, theta = data
+    design = Design(theta)
+    problem = prepare_streamed(
+        pool, labeled, design, B, ridge=0.01, structure=structure, report=silent
+    )
+    free = select_from_candidates(problem, rounding="greedy", report=silent)
+    only = np.setdiff1d(np.arange(100, 400), free.indices)
+    found = select_from_candidates(problem, rounding="greedy", only=only, report=silent)
+    assert np.isin(found.indices, only).all() and found.objective > free.objective
+    assert not np.isin(np.flatnonzero(found.relaxation.z), only).all()
+    assert found.structure == found.relaxation.structure == structure
+
+
 def test_bait_on_candidates_is_bait_if_all_points_are(data):
     pool, F, labeled, theta = data
     calls = []
