@@ -192,4 +192,5 @@ class Report:
             assert found.get(name, whole[name]) == whole[name], f"half a file {name}"
 
     def result(self, folder):
-        return {**digests(folder, "y.*"), **digests(folder / "s", "report.html")}
+        files = {**digests(folder, "y.csv"), **digests(folder, "y.parquet")}
+        return files | digests(folder / "s", "report.html")
