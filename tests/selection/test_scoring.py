@@ -135,6 +135,26 @@ def test_a_screen_that_leaves_too_many_points_is_not_tried_again_at_once(monkeyp
     assert len(looks) == 2
 
 
+def test_a_screen_that_works_is_used_at_every_step(monkeypatch):
+    problem, _ = prepared(0, 400, 5, 20)
+    W1 = np.linalg.inv(problem.labeled_information + problem.mean_information)
+    W2, looks, screen = W1 @ problem.mean_information @ W1, [], PoolScorer._screen
+    monkeypatch.setattr(PoolScorer, "_screen", lambda *_: looks.append(1) or screen(*_))
+    monkeypatch.setattr(scoring, "PAUSE", 3)
+    scorer = PoolScorer(problem)
+    for _ in range(3):
+        scorer.best(W1, W2, np.full(400, True))
+    assert len(looks) == 3
+
+
+@pytest.mark.parametrize("less", [0, 1])
+def test_products_are_kept_up_to_their_size(less, monkeypatch):
+    problem, _ = prepared(0, 50, 6, 3)
+    monkeypatch.setattr(scoring, "PRODUCT_BYTES", 8 * 50 * 6 * 6 // 2 - less)
+    scorer = PoolScorer(problem)
+    assert scorer._single.keep_products and scorer._double.keep_products == (not less)
+
+
 @pytest.mark.parametrize("factor", [1e60, 1e-60, 1e-290])
 def test_numbers_beyond_float32_are_scaled(factor):
     problem, _ = prepared(1, 200, 4, 5)
