@@ -79,9 +79,9 @@ def test_forms_of_float32_points_are_float32():
 
 def test_a_pass_over_large_blocks_is_reported_class_by_class(monkeypatch):
     rng, calls = np.random.default_rng(0), []
-    X, M, g = rng.normal(size=(25, 4)), np.stack([np.eye(4)] * 3), rng.random((25, 3))
+    m = 2 * block_rows.PIECE + 5
+    X, M, g = rng.normal(size=(m, 2)), np.stack([np.eye(2)] * 3), rng.random((m, 3))
     monkeypatch.setattr(block_rows, "TASK", 1)
-    monkeypatch.setattr(block_rows._some, "__defaults__", (10,))  # points of a piece
     contracted(X, g, M, 1, lambda *call: calls.append(call))
     assert calls == [(done, 9) for done in range(1, 10)]
 
