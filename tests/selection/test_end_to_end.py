@@ -249,6 +249,7 @@ def test_progress(capsys):
         ({"budget": 61, "capped": False}, "pool size 60, got 61: set replace=True to allow"),
         ({"progress": 3}, "progress must be None, True or a function"),
         ({"tol": 2.0}, "tol must be"),
+        ({"tol": 1.0}, "tol must be"),
     ],
 )
 def test_bad_input_gets_one_clear_error(options, message):

@@ -83,8 +83,10 @@ def test_the_bound_is_that_of_the_best_gradient(n0, scale):
     X, X0 = scale * rng.normal(size=(m, d)), scale * rng.normal(size=(n0, d))
     g, g0 = (q * (1 - q) for q in (rng.dirichlet(np.ones(c), size=n) for n in (m, n0)))
     problem = WideProblem(X, g, X0, g0, 0.02 * (n0 + b), b)
-    picks = []
-    found = select_wide(problem, silent, lambda i, _: picks.append(i))
+    picks, calls = [], []
+    found = select_wide(problem, lambda *call: calls.append(call), lambda i, _: picks.append(i))
+    steps = [("greedy", done, n0 + 2 * b) for done in range(1, n0 + 2 * b + 1)]
+    assert calls == [("forms", 1, 1), *steps]
     H = np.einsum("ik,ia,ib->ikab", g, X, X)
     start = np.einsum("ik,ia,ib->kab", g0, X0, X0) + problem.level * np.eye(d)
     bounds, values = [], []
