@@ -262,12 +262,14 @@ def test_sizes_of_reduced_designs_fit():
         assert columns >= left and left <= clusters
 
 
+@pytest.mark.parametrize("zeros", [0, 25])  # columns of zeros, which are no features
 @pytest.mark.parametrize("labels", [False, True])
-def test_select_penalized_picks_the_same_without_blocks(labels, monkeypatch):
+def test_select_penalized_picks_the_same_without_blocks(labels, zeros, monkeypatch):
     rng = np.random.default_rng(3)
     pool = np.repeat(rng.normal(size=(12, 30)) * 3, 20, axis=0) + rng.normal(size=(240, 30))
-    theta = rng.normal(size=(4, 30)) / 8 if labels else None
-    labeled = pool[::40] + 0.1 if labels else None
+    pool = np.hstack([pool, np.zeros((240, zeros))])
+    theta = rng.normal(size=(4, 30 + zeros)) / 8 if labels else None
+    labeled = pool[::40] + 0.1 * pool.any(axis=0) if labels else None
     monkeypatch.setattr(penalized, "LARGEST_FULL", 0)
     monkeypatch.setattr(penalized, "LARGEST_FIRST", 0)
     with_blocks = select_penalized(pool, labeled, theta, 8, np.random.default_rng(0))
