@@ -45,8 +45,13 @@ else
 endif
 	@$(MAKE) --no-print-directory html
 
+# A build that was killed leaves half a page, which Sphinx takes for a new one: all are written again.
+UNFINISHED = $(STAGE)/_build/.unfinished
 html: install  ## build the HTML from the stored outputs, warnings as errors
+	@test ! -e $(UNFINISHED) || rm -rf $(STAGE)/_build/html
+	@mkdir -p $(STAGE)/_build && touch $(UNFINISHED)
 	@$(BUILD) || { echo "the book did not build: see the warnings above"; exit 1; }
+	@rm $(UNFINISHED)
 	@echo
 	@echo "Open $(STAGE)/_build/html/index.html in a browser."
 

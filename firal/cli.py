@@ -22,6 +22,7 @@ from firal import cli_select, cli_session
 from firal.cli_options import parser
 from firal.cli_progress import Ticker, ends_at_once
 from firal.common.start_up import interrupts_are_exceptions
+from firal.common.text import printable
 from firal.selection.ties import AllPointsTie
 from firal.session.folder import MODEL, SETTINGS
 
@@ -122,8 +123,16 @@ def _with_options(error, command):
 
 def _fail(text, code):
     first, *rest = str(text).splitlines() or ["failed"]
-    print(f"firal: error: {' '.join([first, *map(str.strip, rest)])}", file=sys.stderr)
+    line = " ".join([first, *map(str.strip, rest)])
+    print(f"firal: error: {printable(line)}", file=sys.stderr)
     return code
+
+
+class _Line(logging.Formatter):
+    """A note without characters that a terminal obeys."""
+
+    def format(self, record):
+        return printable(super().format(record))
 
 
 @contextmanager
@@ -134,10 +143,10 @@ def _messages_as_lines(quiet):
         reduce = issubclass(category, AllPointsTie) and "Reduce the features" in str(message)
         hint = " (--pca)" if reduce else ""
         if not quiet:
-            print(f"firal: warning: {message}{hint}", file=sys.stderr)
+            print(f"firal: warning: {printable(str(message))}{hint}", file=sys.stderr)
 
     handler, level = logging.StreamHandler(sys.stderr), log.level
-    handler.setFormatter(logging.Formatter("firal: %(message)s"))
+    handler.setFormatter(_Line("firal: %(message)s"))
     handler.setLevel(logging.CRITICAL if quiet else logging.INFO)
     log.addHandler(handler)
     log.setLevel(logging.INFO)

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Callable
 from typing import TextIO
 
+from firal.common.text import printable
 from firal.data.cells import TableError
 from firal.session.label_studio import is_picture
 from firal.session.session import Session
@@ -43,10 +44,11 @@ def label_points(session: Session, ask: Callable[[str], str], out: TextIO) -> in
     decided = 0
     while pending := session.pending:
         row = pending[0]
-        out.write(_shown(session, row, len(pending)))
+        out.write(printable(_shown(session, row, len(pending))))
         classes = session.state.classes  # a class keeps its key
         keys = dict(zip(KEYS, classes, strict=False))
-        out.write("  " + "   ".join(f"{key} {name}" for key, name in keys.items()) + "\n")
+        known = "   ".join(f"{key} {name}" for key, name in keys.items())
+        out.write(f"  {printable(known)}\n")
         if len(classes) > len(keys):
             out.write(f"  and {len(classes) - len(keys)} more classes: n, then the name\n")
         out.write("  " + "   ".join(f"{key} {name}" for key, name in RESERVED.items()) + "\n")
@@ -65,9 +67,9 @@ def label_points(session: Session, ask: Callable[[str], str], out: TextIO) -> in
         except EOFError:
             break
         except TableError as error:
-            out.write(f"  {error}\n")
+            out.write(f"  {printable(str(error))}\n")
         except ValueError as error:
-            out.write(f"  {error}\n")
+            out.write(f"  {printable(str(error))}\n")
     return decided
 
 
@@ -104,7 +106,6 @@ def _shown(session, row, left):
         shown = text + (", ..." if len(numbers) > MOST_FEATURES else "")
     elif is_picture(shown):
         shown = f"picture: {shown}"
-    shown = "".join(mark if mark.isprintable() or mark == "\n" else " " for mark in shown)
     lines += [f"  {line}" for line in shown[:LONGEST].splitlines()]
     return "\n".join(lines) + "\n"
 

@@ -182,13 +182,13 @@ def rendered(options: argparse.Namespace, batch: firal.Batch, points: Points) ->
         answer["eta"] = batch.selection.eta
         answer["objective"] = _finite(batch.selection.objective)
         answer["ratio"] = _finite(batch.selection.ratio)
-        answer["lambda_min"] = batch.selection.lambda_min
+        answer["lambda_min"] = _finite(batch.selection.lambda_min)
         answer["relaxation_gap"] = batch.selection.relaxation.gap
     return (json.dumps(answer, indent=1) + "\n").encode()
 
 
 def _finite(value):
-    """None for what JSON has no number for: the ratio of too few points without a ridge."""
+    """None for what JSON has no number for, such as what wide designs do not compute."""
     return value if value is not None and np.isfinite(value) else None
 
 

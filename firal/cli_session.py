@@ -16,6 +16,7 @@ from firal.cli_output import check_output, to_stdout
 from firal.cli_progress import Ticker
 from firal.cli_rounds import batch_path, labels_table, set_aside, write_batch
 from firal.cli_select import model_options, probabilities, reading
+from firal.common.text import printable
 from firal.data.classes import rename, table_of_classes
 from firal.data.columns import listed_features
 from firal.data.labels import merge, read_answers
@@ -201,7 +202,7 @@ def status(options: argparse.Namespace, ticker: Ticker) -> None:
             share = curve[-1].right / curve[-1].tested
             lines += ["", f"accuracy on held-out points: {share:.2f} ({low:.2f} to {high:.2f})"]
         lines += ["", advice(curve)]
-    to_stdout(("\n".join(lines) + "\n").encode())
+    to_stdout(printable("\n".join(lines) + "\n").encode())
 
 
 def report_page(options: argparse.Namespace, ticker: Ticker) -> None:

@@ -22,7 +22,7 @@ from scipy.special import entr
 
 from firal.common import checks
 from firal.common.progress import reporter
-from firal.engine.clusters import cluster_centers
+from firal.engine.clusters import cluster_centers, tie_limit
 from firal.engine.pool import FeaturePool
 from firal.model.logistic import softmax
 from firal.selection import penalized
@@ -37,6 +37,7 @@ from firal.strategies import STRATEGIES, named
 SAMPLE = 50_000  # points that K-means sees
 WIDE_SAMPLE = 20_000  # points that are held where features are wide
 CENTERS = 64  # distances to so many centers are held at once
+TWINS = 8  # points that are equal to rounding
 
 log = logging.getLogger("firal")
 
@@ -229,18 +230,19 @@ def nearest_points(
     Returns
     -------
     np.ndarray of shape (b,)
-        Distinct points; of equals, the lower one.
+        Distinct points; of equals, the lowest one, as from ``nearest_distinct``.
 
     Notes
     -----
-    The b nearest points of every center are kept: the others can take b - 1 of them at most.
+    The b nearest points of every center are kept: the others can take b - 1 of them at most. To
+    these come ``TWINS`` more, among which are those that are equal to rounding.
     """
-    b = len(centers)
+    kept = len(centers) + TWINS
 
     def of_block(first, features):
-        found, most = [], min(b, len(features))
+        found, most = [], min(kept, len(features))
         half = np.sum(features**2, axis=1)[:, None] / 2
-        for start in range(0, b, CENTERS):
+        for start in range(0, len(centers), CENTERS):
             some = centers[start : start + CENTERS]
             rough = half - features @ some.T  # half the squared distance, up to a constant
             limits = np.partition(rough, most - 1, axis=0)[most - 1]
@@ -254,12 +256,15 @@ def nearest_points(
         out = []
         for pairs in zip(a, b_, strict=True):
             distance, points = (np.concatenate(pair) for pair in zip(*pairs, strict=True))
-            order = np.argsort(distance, kind="stable")[:b]
+            order = np.argsort(distance, kind="stable")[:kept]
             out.append((distance[order], points[order]))
         return out
 
-    taken = {}
-    for distance, points in pool.reduce(of_block, merged, report):
-        order = np.argsort(distance, kind="stable")
-        taken[next(int(p) for p in points[order] if int(p) not in taken)] = True
-    return np.array(list(taken))
+    taken = []
+    for center, (distance, points) in zip(
+        centers, pool.reduce(of_block, merged, report), strict=True
+    ):
+        free = ~np.isin(points, taken)
+        limit = tie_limit(distance[free].min(), center)
+        taken.append(int(points[free & (distance <= limit)].min()))
+    return np.array(taken)

@@ -48,6 +48,22 @@ def test_without_labels_and_with_more_classes_than_labels():
     assert not set(again.rows) & {3, *waiting}
 
 
+@pytest.mark.parametrize("strategy", ["firal-ridge", "bait", "firal"])
+def test_a_pending_point_is_as_good_as_a_labeled_one(strategy):
+    """With given probabilities labels only say which points are known; they need not be sorted."""
+    P, waiting = forest() ** 3, [100, 7, 55]  # sharp: it matters whose probabilities they are
+    P /= P.sum(axis=1, keepdims=True)
+    options = dict(strategy=strategy, probabilities=P)
+    rng = np.random.default_rng
+    pending = firal.next_batch(X, LABELS, 6, pending=waiting, rng=rng(0), **options)
+    more = {**LABELS, **{row: NAMES[row] for row in waiting}}
+    labeled = firal.next_batch(X, more, 6, rng=rng(0), **options)
+    assert pending.rows.tolist() == labeled.rows.tolist()
+    assert pending.selection is None or pending.selection.objective == pytest.approx(
+        labeled.selection.objective, rel=1e-9
+    )
+
+
 BAD = {
     "sums": (np.full((178, 3), 0.4), "sums from 1.2 to 1.2, first in row 0: divide by the sum"),
     "scores": (np.tile([2.0, -1, 0], (178, 1)), "got entries from -1 on .*: apply a softmax"),

@@ -11,6 +11,7 @@ import pytest
 import firal
 from firal import cli, pipeline
 from firal.engine import scaling
+from firal.engine.homes import as_home
 from firal.engine.passes import Home
 from firal.engine.scaling import model_features
 from firal.selection.penalized import GAP, fit_ridge, select_penalized
@@ -231,6 +232,7 @@ def test_options_reach_their_place():
     report = dict(progress=lambda *stage: seen.append(stage))
     firal.next_batch(X, labels, 2, strategy="firal", eta=3.0, **report)
     assert {stage for stage, _, _ in seen} == {"scale", "relax", "sparsify"}
+    assert [call for call in seen if call[0] == "scale"][:2] == [("scale", 0, 2), ("scale", 1, 2)]
     seen.clear()
     firal.next_batch(X, labels, 2, **report)
     assert {stage for stage, _, _ in seen} == {"scale", "relax", "greedy"}
@@ -370,6 +372,32 @@ def test_arguments_are_checked(change, message):
     given = {"X": X, "y": {row: y[row] for row in known}, "budget": 4} | change
     with pytest.raises(ValueError, match=message):
         firal.next_batch(given.pop("X"), given.pop("y"), given.pop("budget"), **given)
+
+
+@pytest.mark.parametrize(
+    ("pca", "kind"), [(None, np.float32), (900, np.float32), (700, np.float64)]
+)
+def test_wide_features_stay_in_float32_narrow_ones_do_not(pca, kind, monkeypatch):
+    """What counts is how many there are after the reduction: 800 with the clusters."""
+    kinds = []
+
+    def watched(pool, *_, **__):
+        kinds.append(pool.dtype)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(pipeline, "fit_and_pick", watched)
+    X = np.random.default_rng(0).normal(size=(950, 910)).astype(np.float32)
+    for table in (X, X.astype(np.float64)):
+        with pytest.raises(KeyboardInterrupt):
+            firal.next_batch(table, None, 3, pca=pca)
+    assert kinds == [kind, np.float64]
+
+
+def test_progress_of_a_table_that_is_read_block_by_block():
+    seen = []
+    X, _, _ = awkward(3)
+    firal.next_batch(as_home(X), None, 2, progress=lambda *call: seen.append(call))
+    assert seen[0][0] == "scale" and len({done for stage, done, _ in seen if stage == "scale"}) > 1
 
 
 def test_a_mapped_file_is_never_copied_as_a_whole(tmp_path, monkeypatch):

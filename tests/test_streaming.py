@@ -7,6 +7,7 @@ from homes_of import all_homes
 import firal
 from firal import picking, pipeline, streaming
 from firal.engine import passes
+from firal.engine.clusters import nearest_distinct
 from firal.engine.homes import as_home
 from firal.engine.pool import FeaturePool
 from firal.engine.scaling import feature_map
@@ -185,6 +186,18 @@ def test_nearest_points_are_those_of_kmeans(small_blocks):
 
     centers = cluster_centers(X, 20, np.random.default_rng(0))
     assert nearest_points(pool_of(X), centers).tolist() == expected.tolist()
+
+
+def test_nearest_points_that_differ_in_their_last_digits(small_blocks):
+    """The lowest of them, also if another one is nearer by rounding."""
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(300, D))
+    X[100:] = np.tile(X[:100], (2, 1)) * (1 + 1e-14 * rng.normal(size=(200, D)))
+    for b in (1, 20):
+        centers = np.concatenate([rng.normal(size=(b - b // 2, D)), X[100 : 100 + b // 2]])
+        expected = nearest_distinct(X, centers)
+        assert nearest_points(pool_of(X), centers).tolist() == expected.tolist()
+        assert (expected < 100).sum() > b / 2
 
 
 @pytest.mark.parametrize("labeled", [True, False])

@@ -41,3 +41,26 @@ def as_text(value: Any) -> str | None:
     if text.lower() in ("", "nan", "<na>") or value != value:  # <NA> is the text of pandas.NA
         return None
     return text.partition(".")[0] if re.fullmatch(r"-?[0-9]+\.0+", text) else text
+
+
+def printable(text: str) -> str:
+    """Return a text without characters that a terminal obeys.
+
+    Parameters
+    ----------
+    text : str
+        Perhaps with names from a file of somebody else.
+
+    Returns
+    -------
+    str
+        The same with spaces for control characters other than the end of a line, and for those that
+        cannot be seen or turn the direction of writing.
+
+    Examples
+    --------
+    >>> from firal.common.text import printable
+    >>> printable("cat\\x1b[2J")
+    'cat [2J'
+    """
+    return "".join(mark if mark.isprintable() or mark == "\n" else " " for mark in text)

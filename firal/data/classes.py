@@ -26,7 +26,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from itertools import combinations
 
@@ -39,6 +39,8 @@ MARKS = (
     *("tbd", "todo", "to do", "unsure", "not sure", "don't know"),
 )
 RARE = 5  # a slip has at most one label in this many of the other name
+SLIP = 5  # letters of a word from which on one letter is a slip
+LONGEST = 200  # letters of a name that is compared with others letter by letter
 MOST = 5  # doubts that a message shows
 AROUND = "'\"`.,;: "  # marks around a name that do not belong to it
 FRACTIONS = 10  # so many different ones are measurements
@@ -121,7 +123,7 @@ def doubts(counts: Mapping[str, int], confirmed: Iterable[str] = ()) -> list[str
         )
     for name in names:
         parts = set(JOINED.split(name))
-        several = LIST.fullmatch(name) or (len(parts) > 1 and parts <= set(names))
+        several = LIST.fullmatch(name) or (len(parts) > 1 and parts <= counts.keys())
         if name not in confirmed and several:
             found.append(f"{name!r} ({counts[name]}) is perhaps several labels in one")
     if len(names) >= SINGLES and sum(counts.values()) == len(names):
@@ -136,7 +138,7 @@ def doubts(counts: Mapping[str, int], confirmed: Iterable[str] = ()) -> list[str
             several = [name for name in names if name.lower() in same]
             if len({name.lower() for name in several}) > 1 and not set(several) <= confirmed:
                 found.append(f"{' and '.join(map(repr, several))} are perhaps the same answer")
-    for a, b in combinations(names, 2):
+    for a, b in _alike(names):
         if {a, b} <= confirmed:
             continue
         often, rare = sorted((a, b), key=lambda name: -counts[name])
@@ -202,6 +204,28 @@ def table_of_classes(labels: Mapping[int, str], most: int = 12) -> str:
     return shown
 
 
+def _alike(names):
+    """Pairs of names that may be one class, in order; a comparison of all would take hours."""
+    groups = defaultdict(list)
+    for name in names:
+        for key in _keys(name):
+            groups[key].append(name)
+    return sorted({pair for group in groups.values() for pair in combinations(group, 2)})
+
+
+def _keys(name):
+    """What a name shares with every name that differs by nothing that matters, or by one slip."""
+    if is_number(name):
+        return {int(name)} if name.isdecimal() else set()
+    keys, folded = {("plain", _plain(name))}, " ".join(name.casefold().split())
+    if len(folded) <= LONGEST and max(map(len, folded.split()), default=0) >= SLIP:
+        # one letter replaced, too many, or swapped with the next: without one letter they are equal
+        keys |= {folded} | {
+            folded[:k] + folded[k + 1 :] for k, letter in enumerate(folded) if letter.isalpha()
+        }
+    return keys
+
+
 def _is_rare(few, many):
     """Whether a name with few labels may be a slip of one with many."""
     return RARE * few <= many or few == 1 < many
@@ -242,7 +266,7 @@ def _one_slip(a, b):
     if len(different) != 1:
         return False
     x, y = sorted(different[0], key=len)
-    if len(x) < 5 or len(y) - len(x) > 1:
+    if len(x) < SLIP or len(y) - len(x) > 1:
         return False
     start = next((k for k, (u, v) in enumerate(zip(x, y, strict=False)) if u != v), len(x))
     changed = x[start : start + 1] + y[start : start + 1]

@@ -9,14 +9,21 @@ from __future__ import annotations
 import csv
 import gzip
 import logging
+import re
 import zlib
 from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from firal.data.damage import intact
 from firal.data.kinds import real_kind
-from firal.data.unpacking import refuse_large_archive, refuse_large_sheet, refuse_large_text
+from firal.data.unpacking import (
+    refuse_large_archive,
+    refuse_large_parquet,
+    refuse_large_sheet,
+    refuse_large_text,
+)
 
 log = logging.getLogger("firal")
 
@@ -55,7 +62,8 @@ def text_lines(path: Path) -> tuple[list[list], list[int], str]:
         with opened(path, mode="rt", newline="", encoding="utf-8-sig") as file:
             start = file.readline()
             file.seek(0)
-            separator = next((mark for mark in "\t;" if mark in start), ",")
+            bare = re.sub('"[^"]*"', "", start)
+            separator = next((mark for mark in "\t;" if mark in bare), ",")
             reader = csv.reader(_texts(file, path), delimiter=separator, strict=True)
             begin = 1
             for line in reader:
@@ -199,15 +207,9 @@ def parquet_columns(path: Path) -> tuple[list[str], list]:
     ValueError
         If it is damaged, or pyarrow is absent.
     """
-    needs("pyarrow", path)
+    table = parquet_table(path)
     import pyarrow
-    from pyarrow import parquet
 
-    with intact(path, ".parquet"):
-        names = parquet.read_schema(path).names
-    refuse_twins(names, path)
-    with intact(path, ".parquet"):
-        table = parquet.read_table(path, page_checksum_verification=True)
     columns = []
     for column in table.columns:
         kind = column.type
@@ -215,3 +217,52 @@ def parquet_columns(path: Path) -> tuple[list[str], list]:
         quick = plain and column.null_count == 0
         columns.append(column.to_numpy() if quick else column.to_pylist())
     return table.column_names, columns
+
+
+def parquet_table(path: Path, columns: Sequence[str] | None = None) -> Any:
+    """Read columns of a .parquet file as a table of pyarrow.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    columns : sequence of str, optional
+        Names; by default all.
+
+    Returns
+    -------
+    pyarrow.Table
+        Texts are dictionaries: one that occurs a million times stands there once.
+
+    Raises
+    ------
+    ValueError
+        If it is damaged, would take too much memory, or pyarrow is absent.
+    """
+    needs("pyarrow", path)
+    import pyarrow
+    from pyarrow import compute, parquet
+
+    kinds = pyarrow.types
+    with intact(path, ".parquet"):
+        about = parquet.read_metadata(path)
+        schema, size = about.schema.to_arrow_schema(), 0
+    refuse_twins(schema.names, path)
+    with intact(path, ".parquet"):
+        for group in map(about.row_group, range(about.num_row_groups)):
+            for part in map(group.column, range(group.num_columns)):
+                name = f"{part.path_in_schema}."  # of parts of lists: that of the column in front
+                if columns is None or any(name.startswith(f"{column}.") for column in columns):
+                    size += 8 * part.num_values
+        refuse_large_parquet(path, size)
+        texts = [f.name for f in schema if kinds.is_string(f.type) or kinds.is_binary(f.type)]
+        table = parquet.read_table(
+            path, columns=columns, read_dictionary=texts, page_checksum_verification=True
+        )
+        for column in table.columns:
+            if kinds.is_dictionary(column.type) and not kinds.is_primitive(column.type.value_type):
+                for chunk in column.chunks:
+                    letters = compute.binary_length(chunk.dictionary).take(chunk.indices)
+                    size += compute.sum(letters).as_py() or 0
+        refuse_large_parquet(path, size)
+    return table

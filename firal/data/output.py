@@ -7,7 +7,6 @@ that a spreadsheet would take for a formula gets a quote in front.
 
 from __future__ import annotations
 
-import csv
 import io
 import os
 from collections.abc import Sequence
@@ -17,7 +16,9 @@ from typing import Any
 from firal.data.cells import is_number
 from firal.data.formats import needs
 
-FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet takes for one begins so
+FORMULA = tuple("=+-@＝＋－＠\t\r\n")  # what a spreadsheet takes for one begins so
+QUOTED = '",;\t\r\n'  # also what separates cells in other countries: `a;=1` would be two
+EMPTY = '""'  # a line of one empty cell
 WRITTEN = (".csv", ".tsv", ".txt", ".json", ".parquet", ".xlsx")
 
 
@@ -82,12 +83,16 @@ def table_bytes(names: Sequence[str], columns: Sequence[Sequence], suffix: str =
         return _parquet(names, columns)
     if suffix == ".xlsx":
         return _xlsx(names, columns)
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n", delimiter="\t" if suffix == ".tsv" else ",")
-    writer.writerow(list(map(without_formula, names)))
-    for line in zip(*columns, strict=True):
-        writer.writerow(list(map(without_formula, line)))
-    return out.getvalue().encode()
+    mark = "\t" if suffix == ".tsv" else ","
+    lines = [mark.join(map(_cell, line)) for line in (names, *zip(*columns, strict=True))]
+    return "".join(f"{line or EMPTY}\n" for line in lines).encode()
+
+
+def _cell(value):
+    """One cell of a text."""
+    value = without_formula(value)
+    text = "" if value is None else str(value)
+    return '"' + text.replace('"', '""') + '"' if any(c in text for c in QUOTED) else text
 
 
 def without_formula(cell: Any) -> Any:
@@ -108,9 +113,7 @@ def without_formula(cell: Any) -> Any:
     >>> without_formula("=1+1"), without_formula("-1.5"), without_formula(-3), without_formula("@x")
     ("'=1+1", '-1.5', -3, "'@x")
     """
-    if not isinstance(cell, str) or not cell.startswith(FORMULA) or is_number(cell):
-        return cell
-    return f"'{cell}"
+    return f"'{cell}" if isinstance(cell, str) and _is_computed(cell) else cell
 
 
 def with_formula(text: str | None) -> str | None:
@@ -131,9 +134,15 @@ def with_formula(text: str | None) -> str | None:
     >>> with_formula("'=1+1"), with_formula("'tis"), with_formula(None)
     ('=1+1', "'tis", None)
     """
-    if text is not None and text.startswith("'") and without_formula(text[1:]) == text:
+    if text is not None and text.startswith("'") and _is_computed(text[1:]):
         return text[1:]
     return text
+
+
+def _is_computed(text):
+    """Whether a spreadsheet takes a text for a formula, or would without quotes and spaces."""
+    bare = text.lstrip("' ")
+    return bare.startswith(FORMULA) and not is_number(bare)
 
 
 def replace_file(path: Path, content: bytes) -> None:
@@ -178,7 +187,10 @@ def _xlsx(names, columns):
     book = openpyxl.Workbook()
     sheet = book.active
     for line in (names, *zip(*columns, strict=True)):
-        sheet.append(list(line))
+        try:
+            sheet.append(list(line))
+        except openpyxl.utils.exceptions.IllegalCharacterError as error:
+            raise ValueError(f"a .xlsx cannot hold {str(error)!r:.60}: write a .csv") from None
         for cell in sheet[sheet.max_row]:
             if cell.data_type == "f":  # a text that begins with = is a text
                 cell.data_type = "s"

@@ -60,7 +60,11 @@ def dense_matrix(arrays: Mapping[str, np.ndarray], path: Path) -> np.ndarray | N
                 f"numbers, got shape {arrays[name].shape} and type {arrays[name].dtype}"
             )
     shape = tuple(map(int, arrays["shape"]))
-    if len(shape) == 2 and 8 * shape[0] * shape[1] > LARGEST:
+    if len(shape) != 2 or min(shape) < 0:
+        raise ValueError(
+            f"{path.name} must hold a sparse matrix with rows and columns, got the shape {shape}"
+        )
+    if max(arrays["data"].dtype.itemsize, 8) * shape[0] * shape[1] > LARGEST:
         raise ValueError(
             f"{path.name} must take at most {LARGEST / 1e9:g} GB once it is dense, got a sparse "
             f"matrix of shape {shape}: reduce it first, by TruncatedSVD of scikit-learn"

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from firal.common.text import as_text
+from firal.data.formats import parquet_table
 from firal.data.suspects import refuse_doubtful
 from firal.data.tables import Table
 from firal.engine.homes import file_home
@@ -103,7 +104,7 @@ def stream_table(
             absent = [name for name in (*wanted, *confirmed) if name not in names]
             if absent:
                 raise ValueError(f"{path.name} has no column {absent[0]!r}, it has {names}")
-            table = parquet.read_table(path, columns=list(columns))
+            table = parquet_table(path, list(columns))
         except pyarrow.ArrowException as error:
             raise ValueError(f"{path.name} must be an intact .parquet: {error}") from None
         features = [name for name in names if name not in wanted]

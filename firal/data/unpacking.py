@@ -1,7 +1,8 @@
 """Compressed files: how large they become, before anything is read into memory.
 
 A few kilobytes can unpack to terabytes. The size of an archive is in its directory, and that of a
-compressed text is found by unpacking it piece by piece and keeping nothing. What is larger than
+compressed text is found by unpacking it piece by piece and keeping nothing. A column of a .parquet
+file says how many values it has, and texts are read without their repetitions. What is larger than
 ``LARGEST`` is refused, and so is what grows more than ``LARGEST_RATIO`` times to a size that
 matters: no table of measurements does.
 """
@@ -9,6 +10,7 @@ matters: no table of measurements does.
 from __future__ import annotations
 
 import gzip
+import math
 import zipfile
 from pathlib import Path
 
@@ -63,7 +65,7 @@ def refuse_large_text(path: Path) -> None:
 
 
 def refuse_false_headers(path: Path) -> None:
-    """Raise ValueError if an array of a .npz claims to be larger than its entry is.
+    """Raise ValueError if an entry of a .npz is no array, or claims to be larger than it is.
 
     Parameters
     ----------
@@ -77,19 +79,21 @@ def refuse_false_headers(path: Path) -> None:
 
     Notes
     -----
-    numpy sets the memory of an array aside before it reads it.
+    numpy sets the memory of an array aside before it reads it, whatever the name of the entry.
     """
     with zipfile.ZipFile(path) as archive:
         for entry in archive.infolist():
-            if not entry.filename.endswith(".npy"):
-                continue
             with archive.open(entry) as file:
-                version = np.lib.format.read_magic(file)
+                try:
+                    version = np.lib.format.read_magic(file)
+                except ValueError:
+                    raise ValueError(f"{entry.filename} in it is no array") from None
                 read = {(1, 0): np.lib.format.read_array_header_1_0}.get(
                     version, np.lib.format.read_array_header_2_0
                 )
                 shape, _, dtype = read(file)
-            claimed = dtype.itemsize * int(np.prod([int(k) for k in shape], dtype=object))
+            # values of no bytes would be free, so that any number of them could be claimed
+            claimed = max(dtype.itemsize, 1) * math.prod(map(int, shape))
             if claimed > entry.file_size:
                 raise ValueError(
                     f"{entry.filename} claims {claimed} bytes and has {entry.file_size}"
@@ -112,6 +116,28 @@ def refuse_large_sheet(path: Path, cells: int) -> None:
         If they take too much memory.
     """
     _refuse(path, 8 * cells)
+
+
+def refuse_large_parquet(path: Path, size: int) -> None:
+    """Raise ValueError if columns of a .parquet file take too much memory.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    size : int
+        Bytes of the columns. No ratio is asked for: columns of zeros are common, and take none.
+
+    Raises
+    ------
+    ValueError
+        If there are more than ``LARGEST``.
+    """
+    if size > LARGEST:
+        raise ValueError(
+            f"{path.name} must take at most {LARGEST} bytes of memory, got {size}: leave long "
+            "texts out"
+        )
 
 
 def _refuse(path, size):

@@ -14,6 +14,8 @@ from firal.common import checks
 from firal.common.blocks import pool_blocks
 
 BLOCK_BYTES = 32 * 2**20
+TIE = 1e-9  # squared distances that agree to this are equal, as scores are in firal.selection
+ROUNDING = 1e-24  # of features whose last digits are rounded: relative, and squared
 
 
 def cluster_centers(
@@ -49,7 +51,7 @@ def cluster_centers(
 
 
 def nearest_distinct(pool: np.ndarray, centers: np.ndarray) -> np.ndarray:
-    """For each center in turn, the nearest pool row not taken yet (the lower row of equals).
+    """For each center in turn, the nearest pool row not taken yet, the lowest of equals.
 
     Parameters
     ----------
@@ -62,15 +64,38 @@ def nearest_distinct(pool: np.ndarray, centers: np.ndarray) -> np.ndarray:
     -------
     np.ndarray of shape (b,)
         Distinct rows of the pool.
+
+    Notes
+    -----
+    Points of a spectral embedding that have the same neighbors are equal but for the last digits,
+    which differ between processors. So distances that are equal to rounding are ties.
     """
     taken = np.zeros(len(pool), dtype=bool)
     rows = []
     for center in centers:
         distance = np.sum((pool - center) ** 2, axis=1)
         distance[taken] = np.inf
-        rows.append(int(np.argmin(distance)))
+        rows.append(int(np.argmax(distance <= tie_limit(distance.min(), center))))
         taken[rows[-1]] = True
     return np.array(rows)
+
+
+def tie_limit(distance: float, center: np.ndarray) -> float:
+    """The largest squared distance from a center that counts as equal to another one.
+
+    Parameters
+    ----------
+    distance : float
+        The squared distance.
+    center : np.ndarray of shape (d,)
+        The center.
+
+    Returns
+    -------
+    float
+        A little more than ``distance``.
+    """
+    return distance * (1 + TIE) + ROUNDING * float(np.sum(center**2))
 
 
 def nearest_center(points: np.ndarray, centers: np.ndarray) -> np.ndarray:

@@ -37,6 +37,7 @@ KINDS = {
     "classes": (list, "a list"),
 }
 LARGEST = 10**9  # bytes of a settings file or journal
+WRITTEN = (SETTINGS, JOURNAL, "held-out.csv", "round-*.csv", "report.html")
 
 
 def new_settings(
@@ -156,12 +157,20 @@ def read_settings(folder: Path) -> dict[str, Any]:
     Raises
     ------
     ValueError
-        If there is no session, or an entry is missing or of another kind.
+        If there is no session, one of its files is a link, or an entry of the settings is missing
+        or of another kind.
     """
     path = folder / SETTINGS
     refuse_file(folder)
     if not path.is_file():
         raise ValueError(f"no session in {folder}: begin one by Session.create")
+    for file in folder.iterdir():
+        if file.is_symlink() and any(
+            map(file.match, WRITTEN)
+        ):  # in a session that somebody sent it may lead to any file of yours
+            raise ValueError(
+                f"{file} must be a file of the session, got a link: put the file in its place"
+            )
     _refuse_large(path)
     try:
         settings = json.loads(path.read_text(encoding="utf-8-sig"))

@@ -72,7 +72,7 @@ class Journal:
                 event = json.loads(line)
                 if not isinstance(event, dict) or "event" not in event:
                     raise ValueError("it has no event")
-            except ValueError as error:
+            except (ValueError, RecursionError) as error:
                 raise ValueError(
                     f"line {number} of {self.path} must be an event in JSON, got {line[:60]!r}: "
                     f"{error}; was the file edited? Remove or mend the line"

@@ -102,7 +102,7 @@ def read_answers_of_tasks(path: Path, n: int) -> dict[int, str]:
         found = json.loads(path.read_text(encoding="utf8"))
         if not isinstance(found, list) or not all(isinstance(task, dict) for task in found):
             raise ValueError("it is no list of tasks")
-    except (ValueError, UnicodeDecodeError) as error:
+    except (ValueError, RecursionError) as error:
         raise ValueError(
             f"{path.name} must be an export of Label Studio, JSON or JSON-MIN, got: {error}"
         ) from None

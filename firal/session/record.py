@@ -124,8 +124,9 @@ class Record:
         name : str
             The class.
         """
-        self.settings["classes"] = [*self.settings["classes"], name]
-        write_settings(self.folder, self.settings)
+        if name not in self.settings["classes"]:
+            self.settings["classes"] = [*self.settings["classes"], name]
+            write_settings(self.folder, self.settings)
 
     def undo(self) -> dict[int, str | None | bool]:
         """Take the last decision back.

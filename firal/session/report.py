@@ -256,10 +256,13 @@ def _shown(session, row):
 def _picture(session, shown):
     """A small picture file as part of the page; None if there is none below the table's folder."""
     table = (session.folder / session.settings["features"]).resolve()
-    path = (table.parent / shown).resolve()
-    if not path.is_relative_to(table.parent):
-        return None  # a table that somebody sent must not put other files into the page
-    if not path.is_file() or path.stat().st_size > LARGEST_PICTURE:
+    try:
+        path = (table.parent / shown).resolve()
+        if not path.is_relative_to(table.parent):
+            return None  # a table that somebody sent must not put other files into the page
+        if not path.is_file() or path.stat().st_size > LARGEST_PICTURE:
+            return None
+    except (OSError, RuntimeError, ValueError):  # too long, a circle of links, a zero byte
         return None
     kind = mimetypes.guess_type(path.name)[0] or "image/png"
     return f"data:{kind};base64,{base64.b64encode(path.read_bytes()).decode()}"

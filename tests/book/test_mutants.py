@@ -89,12 +89,14 @@ def test_every_folder_has_its_tests():
 
 def test_own_tests_and_quick_tests_come_first_within_the_time(monkeypatch):
     durations = {"a/test_bait.py::slow": 2.0, "b/test_x.py::quick": 0.1, "b/test_x.py::slow": 3.0}
-    order = ["a/test_bait.py::slow", "b/test_x.py::quick", "b/test_x.py::slow"]
+    order = ["b/test_x.py::quick", "a/test_bait.py::slow", "b/test_x.py::slow"]
     name = "firal.selection.bait.x_f__mutmut_1"
     assert mutants.in_order(set(durations), name, durations) == order
     monkeypatch.setattr(mutants, "SECONDS", 4.0)
     assert mutants.in_order(set(durations), name, durations) == order[:2]
-    monkeypatch.setattr(mutants, "SECONDS", 1.0)
+    monkeypatch.setattr(mutants, "SECONDS", 1.0)  # what is slow does not keep others from it
+    assert mutants.in_order(set(durations), name, durations) == order[:1]
+    monkeypatch.setattr(mutants, "SECONDS", 0.01)
     assert mutants.in_order(set(durations), name, durations) == order  # not none
 
 

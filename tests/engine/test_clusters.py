@@ -8,8 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.cluster import KMeans
 
+from firal.data.datasets import load_pool
 from firal.engine import clusters
 from firal.engine.clusters import cluster_centers, nearest_center, nearest_distinct
+from firal.strategies import kmeans
 
 
 @pytest.fixture(autouse=True)
@@ -120,3 +122,36 @@ def test_nearest_rows_are_taken_once(seed, b):
         expected.append(row)
     found = nearest_distinct(pool.astype(float), centers.astype(float))
     assert found.tolist() == expected
+
+
+@pytest.mark.parametrize("noise", [0.0, 1e-14])
+def test_points_that_differ_in_their_last_digits_are_equal(noise):
+    """As twins of a spectral embedding do; also where a center is at both of them."""
+    rng = np.random.default_rng(0)
+    pool = rng.normal(size=(40, 3))
+    pool[20:] = pool[:20] * (1 + noise * rng.normal(size=(20, 3)))
+    centers = np.concatenate([rng.normal(size=(8, 3)), (pool[5:9] + pool[25:29]) / 2])
+    found = nearest_distinct(pool, centers)
+    left, expected = list(range(40)), []
+    for center in centers:
+        distance = {row: np.sum((pool[row % 20] - center) ** 2) for row in left}
+        nearest = min(distance.values())
+        expected.append(min(row for row in left if distance[row] <= nearest + 1e-12))
+        left.remove(expected[-1])
+    assert found.tolist() == expected
+
+
+def test_distances_that_differ_are_no_ties():
+    pool = np.array([[1 + 1e-7], [1.0], [3.0]])
+    assert nearest_distinct(pool, np.array([[0.0], [3.0 - 1e-7]])).tolist() == [1, 2]
+
+
+def test_kmeans_of_digits_is_the_same_on_all_processors():
+    """The embedding is rounded differently on each; two digits have the same neighbors."""
+    X = load_pool("digits", dim=20).features
+    gap = np.sum((X[:, None, :4] - X[None, :, :4]) ** 2, axis=2) + np.eye(len(X))
+    assert (gap < 1e-20).sum() >= 2  # the twins
+    for seed in range(5):
+        noise = 1e-14 * np.random.default_rng(seed).normal(size=X.shape)
+        rows = [kmeans(F, None, None, 20, np.random.default_rng(1)) for F in (X, X * (1 + noise))]
+        assert rows[0].tolist() == rows[1].tolist()

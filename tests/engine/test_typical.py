@@ -60,3 +60,8 @@ def test_copies_are_kept_in_order():
 def test_shares_are_rounded_up_and_rounding_errors_are_not(share, size, kept):
     points = np.arange(float(size))[:, None]
     assert len(typical_rows(points, np.zeros(size), share)) == kept
+
+
+def test_of_a_large_group_exactly_the_share_is_kept():
+    line = np.random.default_rng(0).normal(size=(5000, 1))
+    assert len(typical_rows(line, np.zeros(5000), 0.9)) == 4500

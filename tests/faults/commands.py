@@ -83,6 +83,30 @@ class Label:
         return events(folder / "s")
 
 
+class Answers:
+    """``firal label FILE FILE`` with a class to confirm: all labels of the files, or none."""
+
+    def prepare(self, folder):
+        np.save(folder / "wine.npy", X)
+        session = Session.create(folder / "s", folder / "wine.npy", strategy="random")
+        rows = list(map(int, session.next(60).rows))
+        for name, part in (("a", rows[:30]), ("b", rows[30:])):
+            lines = [f"{row},{'Red' if row == rows[40] else NAMES[row]}" for row in part]
+            (folder / f"{name}.csv").write_text("\n".join(["row,label", *lines]))
+
+    def run(self, folder):
+        os.chdir(folder)
+        confirmed = ["--class", "Red", "--class", "red"]
+        return cli.main(["label", "a.csv", "b.csv", *confirmed, "--session", "s", "--quiet"])
+
+    def check(self, folder):
+        session = Session(folder / "s")
+        assert len(session.labels) in (0, 60) and len(session.rounds[0].rows) == 60
+
+    def result(self, folder):
+        return events(folder / "s")
+
+
 class Init:
     """``firal init`` with labels that exist and held-out points."""
 
@@ -168,4 +192,5 @@ class Report:
             assert found.get(name, whole[name]) == whole[name], f"half a file {name}"
 
     def result(self, folder):
-        return {**digests(folder, "y.*"), **digests(folder / "s", "report.html")}
+        files = {**digests(folder, "y.csv"), **digests(folder, "y.parquet")}
+        return files | digests(folder / "s", "report.html")

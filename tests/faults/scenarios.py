@@ -4,10 +4,11 @@
 half-written. ``result`` is what an undisturbed run gives, in plain values.
 """
 
-from commands import Init, Label, Next, Report, Select
+from commands import Answers, Init, Label, Next, Report, Select
 from runs import Compare, Notebooks, Prepare, Records, Tables
 
 SCENARIOS = {
     kind.__name__.lower(): kind
-    for kind in (Next, Label, Init, Select, Report, Prepare, Records, Tables, Compare, Notebooks)
+    for kind in (Next, Label, Answers, Init, Select, Report)
+    + (Prepare, Records, Tables, Compare, Notebooks)
 }

@@ -13,7 +13,7 @@ import pytest
 from conftest import ROOT
 
 TRIALS = int(os.environ.get("FIRAL_FAULTS", "0"))  # 0 is few
-SCENARIOS = ["next", "label", "init", "select", "report"]
+SCENARIOS = ["next", "label", "answers", "init", "select", "report"]
 SCENARIOS += ["prepare", "records", "tables", "compare"]
 QUICK = ["label", "init", "records", "tables"]
 ON_DISK = ["label", "records"]
@@ -102,3 +102,36 @@ def test_a_file_that_is_written_in_place_is_noticed(tmp_path):
     code = BREAK.format(harness="harness.py", folder=folder, place=str(tmp_path / "faults"))
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
     assert json.loads(done.stdout.splitlines()[-1])["wrong"], done.stderr[-2000:]
+
+
+HALF_A_BUILD = """#!/bin/sh
+cat _build/html/*.html
+mkdir -p _build/html
+printf 'half of' > _build/html/index.html
+if test -e killed; then printf ' a page' >> _build/html/index.html; exit 0; fi
+touch killed
+kill -9 $PPID $$
+"""
+
+
+def test_pages_of_a_build_that_was_killed_are_written_again(tmp_path):
+    """Sphinx compares times only: half a page is newer than its source."""
+    (tmp_path / "Makefile").write_text((ROOT / "Makefile").read_text(encoding="utf8"))
+    for name in ("requirements.txt", "book/requirements-data.txt", "pyproject.toml"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("")
+    (tmp_path / ".venv" / "bin").mkdir(parents=True)
+    builder = tmp_path / ".venv" / "bin" / "jupyter-book"
+    builder.write_text(HALF_A_BUILD)
+    builder.chmod(0o755)
+    (tmp_path / ".venv" / ".installed").write_text("")
+    pages = tmp_path / "_build" / "html" / "index.html"
+
+    def build():
+        return subprocess.run(["make", "html"], cwd=tmp_path, capture_output=True, text=True)
+
+    assert build().returncode != 0 and pages.read_text() == "half of"
+    again = build()
+    assert again.returncode == 0 and "half of" not in again.stdout, again.stderr
+    assert pages.read_text() == "half of a page"
+    assert "half of a page" in build().stdout  # what is finished stays

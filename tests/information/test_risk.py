@@ -111,3 +111,9 @@ def test_prefactor_at_its_limits():
 def test_prefactor_of_nan_is_refused():
     with pytest.raises(ValueError, match="got NaN"):
         prefactor(np.nan)
+
+
+def test_the_prefactor_of_whole_numbers_is_that_of_floats():
+    whole = np.arange(-3, 4)
+    np.testing.assert_array_equal(prefactor(whole), prefactor(whole.astype(float)))
+    assert prefactor(0) == 0.5 and prefactor(1) == pytest.approx(np.e - 2, rel=1e-14, abs=0)

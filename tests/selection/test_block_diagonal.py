@@ -2,10 +2,12 @@
 
 import numpy as np
 import pytest
+from scipy import linalg
 
 import firal
 from firal.selection.block_diagonal import prepare_blocks
-from firal.selection.block_greedy import block_greedy
+from firal.selection.block_greedy import _Greedy, block_greedy
+from firal.selection.block_rounding import any_rounding
 from firal.selection.penalized import LARGEST_FULL, select_penalized
 from firal.selection.relaxation import solve
 from firal.selection.summed_blocks import SummedBlocks, inner_product
@@ -124,6 +126,66 @@ def test_folded_changes_change_nothing_and_a_pass_is_exact(monkeypatch):
     np.testing.assert_allclose(exact, dense_M, rtol=1e-11)
 
 
+def test_the_certificate_of_a_choice_is_that_of_dense_matrices():
+    pool, labeled, theta = instance(10, m=25)
+    problem = prepare_blocks(pool, labeled, theta, 4, ridge=0.02)
+    H, H_p, start = dense(pool, labeled, theta, 4, 0.02)
+    z = np.random.default_rng(1).dirichlet(np.ones(25)) * 4 * (np.arange(25) % 3 > 0)
+    rows = np.array([2, 9, 11, 20])
+    Sigma, S = start + np.tensordot(z, H, axes=1), start + H[rows].sum(axis=0)
+    smallest = min(linalg.eigh(a, b, eigvals_only=True)[0] for a, b in zip(S, Sigma, strict=True))
+    found = any_rounding(problem, z).quality(rows)
+    assert found == pytest.approx((smallest, value(H, H_p, start, rows)), rel=1e-9, abs=0)
+    alone = any_rounding(problem._replace(labeled_information=0 * start), z)
+    assert alone.quality(rows[:2]) == (pytest.approx(0, abs=1e-12), np.inf)
+
+
+def test_what_blocks_report_while_they_are_computed():
+    pool, labeled, theta = instance(m=40)
+    calls = []
+    options = dict(
+        ridge=0.02, structure="block-diagonal", progress=lambda *call: calls.append(call)
+    )
+    firal.select(pool, labeled, theta, 3, **options)
+    assert [call for call in calls if call[0] == "information"] == [
+        ("information", done, 4) for done in range(1, 5)
+    ]
+
+
+def test_vectors_are_kept_up_to_their_size(monkeypatch):
+    pool, labeled, theta = instance(m=40)
+    problem = prepare_blocks(pool, labeled, theta, 3, ridge=0.02)
+    for size, moves, room in [(20, 50, 20), (20, 7, 7), (3, 50, 16), (3, 7, 7)]:
+        monkeypatch.setattr("firal.selection.block_greedy.PENDING_BYTES", size * 16 * 4 * 3)
+        state = _Greedy(problem, moves)
+        assert state.v.shape == state.u.shape == (4, room, 3) and state.s.shape == (4, room)
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_matrices_and_forms_after_moves_are_those_of_the_inverse(sign):
+    """Before and after what the moves changed is written into the blocks."""
+    pool, labeled, theta = instance(8, m=30)
+    problem = prepare_blocks(pool, labeled, theta, 6, ridge=0.05)
+    H, H_p, start = dense(pool, labeled, theta, 6, 0.05)
+    rows = [4, 17, 9, 21, 4]
+    if sign < 0:  # points go that were there
+        start = start + H[rows].sum(axis=0)
+        problem = problem._replace(labeled_information=start)
+    state = _Greedy(problem, 9)
+    for count, row in enumerate(rows, 1):
+        state.move(row, sign)
+        if count == 3:
+            state.fold()
+        W = np.linalg.inv(start + sign * H[rows[:count]].sum(axis=0))
+        B = W @ H_p @ W
+        close = dict(rtol=1e-9, atol=1e-12)
+        np.testing.assert_allclose(state.q1, np.einsum("ia,kab,ib->ik", pool, W, pool), **close)
+        np.testing.assert_allclose(state.q2, np.einsum("ia,kab,ib->ik", pool, B, pool), **close)
+        if count == 3:
+            np.testing.assert_allclose(state.W, W, **close)
+            np.testing.assert_allclose(state.B, B, **close)
+
+
 def test_blocks_that_are_not_stored_change_nothing(monkeypatch):
     """Each class is summed anew where it is used: the same weights, points and certificate."""
     pool, labeled, theta = instance(7, m=2600)
@@ -152,6 +214,8 @@ def test_blocks_that_are_not_stored_change_nothing(monkeypatch):
     Sigma, M = problem.total_information(z), problem.mean_information
     np.testing.assert_allclose(np.asarray(Sigma), start + 0.3 * H.sum(axis=0), rtol=1e-11)
     np.testing.assert_allclose(Sigma[2], np.asarray(Sigma)[2], rtol=1e-12)
+    assert np.asarray(Sigma).dtype == np.float64
+    assert np.asarray(Sigma, dtype=np.float32).dtype == np.float32
     assert inner_product(Sigma, M) == pytest.approx(np.vdot(np.asarray(Sigma), M), rel=1e-12)
     assert Sigma.shape == M.shape and len(list(Sigma)) == len(M)
 

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import firal
+from firal.selection import block_rows, summed_blocks
 from firal.selection.block_diagonal import prepare_blocks
 from firal.selection.block_greedy import block_greedy
 from firal.selection.block_rows import (
@@ -60,6 +61,38 @@ def test_forms_by_a_triangular_factor_and_without(m, kind):
     wanted = np.einsum("ik,ia,kab,ib->i", g, X, M, X)
     for threads in (1, 2):
         np.testing.assert_allclose(contracted(X, g, M, threads), wanted, rtol=1e-11, atol=1e-11)
+
+
+def test_forms_of_float32_points_are_float32():
+    """Also where there are enough points for a factor, which is float64."""
+    rng = np.random.default_rng(0)
+    X, A = rng.normal(size=(50, 4)), rng.normal(size=(4, 4))
+    M, g = np.stack([A @ A.T, np.eye(4)]), rng.random((50, 2))
+    exact = np.einsum("ia,kab,ib->ik", X, M, X)
+    single = X.astype(np.float32)
+    found = forms(single, M[0]), quadratic(single, M), contracted(single, g, M)
+    for one, wanted in zip(found, (exact[:, 0], exact, (g * exact).sum(axis=1)), strict=True):
+        assert one.dtype == np.float32
+        np.testing.assert_allclose(one, wanted, rtol=1e-5)
+    assert contracted(X, g, M).dtype == np.float64
+
+
+def test_a_pass_over_large_blocks_is_reported_class_by_class(monkeypatch):
+    rng, calls = np.random.default_rng(0), []
+    m = 2 * block_rows.PIECE + 5
+    X, M, g = rng.normal(size=(m, 2)), np.stack([np.eye(2)] * 3), rng.random((m, 3))
+    monkeypatch.setattr(block_rows, "TASK", 1)
+    contracted(X, g, M, 1, lambda *call: calls.append(call))
+    assert calls == [(done, 9) for done in range(1, 10)]
+
+
+@pytest.mark.parametrize("room, stored", [(0, True), (1, False)])
+def test_blocks_are_stored_up_to_their_size(room, stored, monkeypatch):
+    X, weights = np.ones((5, 4)), np.ones((5, 3))
+    monkeypatch.setattr(summed_blocks, "STORED_BYTES", 8 * 3 * 4 * 4 - room)
+    found = summed_blocks.SummedBlocks(X, weights, 0.5).stored_if_small()
+    assert isinstance(found, np.ndarray) == stored
+    np.testing.assert_array_equal(np.asarray(found), [np.full((4, 4), 5) + 0.5 * np.eye(4)] * 3)
 
 
 def test_two_numbers_in_a_row_are_no_group():

@@ -7,12 +7,13 @@ holds the values that are used, and these are part of what the book measured.
 import numpy as np
 import pytest
 
-from firal import pipeline
-from firal.engine import categories, columns, inputs, memory, passes, typical
+from firal import estimate, pipeline
+from firal.engine import categories, clusters, columns, inputs, memory, passes, typical
 from firal.model import from_sklearn, newton_system, separation
 from firal.selection import (
     accelerated,
     bait,
+    block_diagonal,
     bordered,
     candidates,
     certificate,
@@ -35,10 +36,24 @@ from firal.selection import (
     wide_sizes,
     working_set,
 )
+from firal.session import evaluation
 from firal.theory import transforms
 
 NUMBERS = {
     pipeline: {"STREAM_FROM": 2**30, "LARGEST_RIDGE": 1e30},
+    estimate: {
+        "SLOW": 120.0,
+        "PER_BLOCK_POOL": 20.0,
+        "PER_BLOCK_CUBE": 1000.0,
+        "PER_CLUSTER": 1100.0,
+        "PER_NEIGHBOR": 200.0,
+        "PER_DISTANCE": 2.5,
+        "PER_WIDE": 1.2,
+        "PER_WIDE_CLUSTER": 100.0,
+    },
+    evaluation: {"STABLE": 0.97, "WINDOW": 2},
+    clusters: {"TIE": 1e-9, "ROUNDING": 1e-24},
+    block_diagonal: {"MOST_BYTES": 8 * 2**30},
     categories: {"COLUMNS": 2.0, "MOST": 512},
     columns: {"LARGEST": 1e50},
     inputs: {"LARGEST_DENSE": 2 * 10**9},

@@ -66,7 +66,7 @@ def test_close_to_the_best_subset_and_better_than_chance():
 
 
 @given(st.integers(0, 10**6), st.integers(3, 40))
-@settings(max_examples=25)
+@settings(max_examples=10)
 def test_closed_form_eta_keeps_its_promise(seed, multiple):
     # with replacement and b > 2 d~: lambda_min >= (1 - sqrt(2 d~ / b))^2
     pool, labeled, theta, _ = literal.tiny_problem(seed)
@@ -119,6 +119,57 @@ def test_grid_keeps_the_largest_smallest_eigenvalue(replace, monkeypatch):
         assert value == pytest.approx(alone.lambda_min, rel=1e-9)
     assert result.lambda_min == max(value for _, value in result.tried)
     assert (result.eta, result.lambda_min) in result.tried
+
+
+FTRL, GREEDY, BEST = (True, False), (False, True), (True, True)  # etas are tried, greedy steps made
+
+
+@pytest.mark.parametrize(
+    ("options", "made"),
+    [
+        ({}, FTRL),
+        ({"rounding": "ftrl"}, FTRL),
+        ({"structure": "block-diagonal"}, FTRL),
+        ({"ridge": 0.01}, BEST),
+        ({"ridge": 0.01, "replace": True}, FTRL),
+        ({"ridge": 0.01, "rounding": "ftrl"}, FTRL),
+        ({"ridge": 0.01, "rounding": "greedy"}, GREEDY),
+        ({"ridge": 0.01, "structure": "block-diagonal"}, GREEDY),
+        ({"ridge": 0.01, "structure": "block-diagonal", "rounding": "best"}, BEST),
+        ({"ridge": 0.01, "structure": "block-diagonal", "eta": 20.0}, BEST),
+    ],
+)
+def test_which_roundings_are_made_and_how_often_they_read_the_pool(options, made):
+    data, stages = medium_problem(2), []
+    options = {"structure": "full"} | options
+    found = select(*data, 7, **options, progress=lambda stage, *_: stages.append(stage))
+    assert ("sparsify" in stages, "greedy" in stages) == made
+    etas = sum(eta is not None for eta, _ in found.tried)
+    assert etas == (0 if made == GREEDY else 1 if "eta" in options else 7)
+    steps = 14 if made[1] else 0  # forward ones
+    assert found.passes == found.relaxation.passes + 7 * etas + steps
+    assert found.structure == found.relaxation.structure == options["structure"]
+
+
+def test_the_structure_that_was_chosen_and_why(monkeypatch):
+    monkeypatch.setattr("firal.selection.structure.MOST_WORK", 1)
+    with pytest.warns(UserWarning) as said:
+        found = select(*medium_problem(2), 4, ridge=0.01)
+    assert found.structure == found.relaxation.structure == "block-diagonal"
+    assert found.why and found.why == found.relaxation.why and found.why in str(said[0].message)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"rounding": "nobody"}, "rounding must be one of .*, got 'nobody'"),
+        ({"rounding": "greedy"}, 'must be "ftrl" with ridge=0, got .greedy'),
+        ({"rounding": "best", "ridge": 0.1, "replace": True}, 'must be "ftrl" with replace=True'),
+    ],
+)
+def test_roundings_that_are_refused(options, message):
+    with pytest.raises(ValueError, match=message):
+        select(*medium_problem(2), 4, **options)
 
 
 def test_grid_is_centered_on_the_theory():
@@ -198,6 +249,7 @@ def test_progress(capsys):
         ({"budget": 61, "capped": False}, "pool size 60, got 61: set replace=True to allow"),
         ({"progress": 3}, "progress must be None, True or a function"),
         ({"tol": 2.0}, "tol must be"),
+        ({"tol": 1.0}, "tol must be"),
     ],
 )
 def test_bad_input_gets_one_clear_error(options, message):

@@ -160,11 +160,13 @@ def test_what_is_refused(monkeypatch):
         estimate_fir(pool, labeled, theta, rng, rows=range(20), ridge=0.01)
 
 
+@pytest.mark.parametrize("piece", [30, 7])
 @pytest.mark.parametrize("control", [True, False])
-def test_the_estimate_is_that_of_its_probes(monkeypatch, control):
+def test_the_estimate_is_that_of_its_probes(monkeypatch, control, piece):
     """Every number of the result from the same normal numbers, by dense matrices."""
     pool, labeled, theta = instance(6, m=30)
     m, d, c, s = 30, 3, 5, 4
+    monkeypatch.setattr(fir_estimate, "POINT_BYTES", 24 * c * s * piece)
     if not control:
         monkeypatch.setattr(fir_estimate, "CONTROL_WORK", m * c * d**2 - 1)
     rows = np.arange(0, 30, 2)

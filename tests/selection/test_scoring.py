@@ -83,6 +83,33 @@ def test_float32_is_used_and_decides_nothing(m, d, c):
     assert set(rows) == set(np.flatnonzero(upper >= wide.max() * (1 - scoring.TIE)))
 
 
+@pytest.mark.parametrize("m", [9, 31, 32, 33, 34])
+def test_a_screen_of_few_points(m):
+    """As many points as are looked at first, and fewer."""
+    problem, _ = prepared(2, m, 2, 3)
+    W = np.linalg.inv(problem.labeled_information + problem.mean_information)
+    scorer = PoolScorer(problem)
+    allowed = np.arange(m) % 5 > 0
+    exact = np.where(allowed, scorer.all(W, W), -np.inf)
+    first = np.flatnonzero(exact >= exact.max() * (1 - scoring.TIE))[0]
+    screened(scorer, W, W, allowed)
+    assert scorer.best(W, W, allowed) == (first, pytest.approx(exact[first], rel=1e-12))
+
+
+def test_a_point_of_which_float32_knows_nothing_is_scored_in_float64():
+    problem, _ = prepared(0, 400, 5, 20)
+    W1 = np.linalg.inv(problem.labeled_information + problem.mean_information)
+    W2 = W1 @ problem.mean_information @ W1
+    scorer, allowed = PoolScorer(problem), np.full(400, True)
+    exact, single = scorer.all(W1, W2), scorer._single
+    best = int(np.argmax(exact))
+    scorer._single = lambda *data: np.where(np.arange(400) == best, np.nan, single(*data))
+    assert bounds(scorer, W1, W2)[best] == np.inf
+    rows, _ = screened(scorer, W1, W2, allowed)
+    assert best in rows and len(rows) < 100
+    assert scorer.best(W1, W2, allowed) == (best, pytest.approx(exact[best], rel=1e-9))
+
+
 def test_float32_screens_only_large_problems(monkeypatch):
     problem, _ = prepared(0, 200, 3, 3)
     W, looks = np.linalg.inv(problem.mean_information), []
@@ -106,6 +133,26 @@ def test_a_screen_that_leaves_too_many_points_is_not_tried_again_at_once(monkeyp
     for _ in range(8):
         scorer.best(W, W, np.full(200, True))
     assert len(looks) == 2
+
+
+def test_a_screen_that_works_is_used_at_every_step(monkeypatch):
+    problem, _ = prepared(0, 400, 5, 20)
+    W1 = np.linalg.inv(problem.labeled_information + problem.mean_information)
+    W2, looks, screen = W1 @ problem.mean_information @ W1, [], PoolScorer._screen
+    monkeypatch.setattr(PoolScorer, "_screen", lambda *_: looks.append(1) or screen(*_))
+    monkeypatch.setattr(scoring, "PAUSE", 3)
+    scorer = PoolScorer(problem)
+    for _ in range(3):
+        scorer.best(W1, W2, np.full(400, True))
+    assert len(looks) == 3
+
+
+@pytest.mark.parametrize("less", [0, 1])
+def test_products_are_kept_up_to_their_size(less, monkeypatch):
+    problem, _ = prepared(0, 50, 6, 3)
+    monkeypatch.setattr(scoring, "PRODUCT_BYTES", 8 * 50 * 6 * 6 // 2 - less)
+    scorer = PoolScorer(problem)
+    assert scorer._single.keep_products and scorer._double.keep_products == (not less)
 
 
 @pytest.mark.parametrize("factor", [1e60, 1e-60, 1e-290])

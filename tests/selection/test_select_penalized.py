@@ -472,3 +472,15 @@ def test_full_matrices_are_used_up_to_their_order(limit, monkeypatch):
         assert others["structure"] == "full" and beyond[0].shape[1] == 3
     else:
         assert others["structure"] == "block-diagonal" and beyond[0].shape[1] == 3 + 8
+
+
+def test_given_probabilities_have_one_class_more_than_parameters(monkeypatch):
+    """3 features and 3 classes: matrices of order 6, as with a theta."""
+    pool, labeled, theta = instance(0)
+    given = tuple(firal.probabilities(X, theta) for X in (pool, labeled))
+    seen = []
+    monkeypatch.setattr(penalized, "select", lambda *a, **o: seen.append(o["structure"]))
+    for most in (6, 5):
+        monkeypatch.setattr(penalized, "LARGEST_FULL", most)
+        select_penalized(pool, labeled, None, 4, seeded(), probabilities=given, typical=1.0)
+    assert seen == ["full", "block-diagonal"]

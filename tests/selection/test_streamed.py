@@ -10,7 +10,11 @@ from firal.engine.pool import FeaturePool
 from firal.engine.scaling import feature_map
 from firal.selection import candidates, streamed
 from firal.selection.block_diagonal import prepare_blocks
-from firal.selection.candidates import relaxed_candidates, select_from_candidates
+from firal.selection.candidates import (
+    bait_from_candidates,
+    relaxed_candidates,
+    select_from_candidates,
+)
 from firal.selection.design import Design
 from firal.selection.penalized import _with_indicators
 from firal.selection.problem import prepare_problem
@@ -113,6 +117,50 @@ def test_candidates_and_certificate(data, monkeypatch):
     np.testing.assert_allclose(selection.objective, f, rtol=1e-8)
     assert f <= relaxation.objective / selection.lambda_min * (1 + 1e-9)
     assert selection.ratio >= 1 - 1e-9
+
+
+@pytest.mark.parametrize("most", [5, 10_000])
+def test_weights_of_the_candidates_have_the_budget_as_their_sum(data, most, monkeypatch):
+    """Also if some points with weight are left out."""
+    pool, _, labeled, theta = data
+    monkeypatch.setattr(candidates, "MOST", most)
+    monkeypatch.setattr(candidates, "SPREAD", 0)
+    monkeypatch.setattr(streamed, "BEST", 1)
+    problem = prepare_streamed(pool, labeled, Design(theta), B, ridge=0.01, report=silent)
+    given, rounding = [], candidates.any_rounding
+    monkeypatch.setattr(
+        candidates, "any_rounding", lambda small, z: given.append(z) or rounding(small, z)
+    )
+    for options in ({"eta": 20.0}, {"rounding": "greedy"}):
+        found = select_from_candidates(problem, **options, report=silent)
+        assert given[-1].sum() == pytest.approx(B, rel=1e-12)
+        left_out = np.count_nonzero(found.relaxation.z) - np.count_nonzero(given[-1])
+        assert (left_out > 0) == (most == 5)
+
+
+@pytest.mark.parametrize("structure", ["full", "block-diagonal"])
+def test_no_other_point_is_picked_however_good_it_is(data, structure):
+    """Points that may not be picked keep their weights, so the certificate is that of all."""
+    pool, _, labeled, theta = data
+    design = Design(theta)
+    problem = prepare_streamed(
+        pool, labeled, design, B, ridge=0.01, structure=structure, report=silent
+    )
+    free = select_from_candidates(problem, rounding="greedy", report=silent)
+    only = np.setdiff1d(np.arange(100, 400), free.indices)
+    found = select_from_candidates(problem, rounding="greedy", only=only, report=silent)
+    assert np.isin(found.indices, only).all() and found.objective > free.objective
+    assert not np.isin(np.flatnonzero(found.relaxation.z), only).all()
+    assert found.structure == found.relaxation.structure == structure
+
+
+def test_bait_on_candidates_is_bait_if_all_points_are(data):
+    pool, F, labeled, theta = data
+    calls = []
+    problem = prepare_streamed(pool, labeled, Design(theta), B, report=silent)
+    rows = bait_from_candidates(problem, lambda *call: calls.append(call))
+    assert rows.tolist() == firal.bait(F, labeled, theta, B).tolist()
+    assert ("greedy", 2 * B, 2 * B) in calls and any(stage == "relax" for stage, *_ in calls)
 
 
 def test_a_pool_without_information_is_refused():

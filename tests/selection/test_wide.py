@@ -75,6 +75,60 @@ def test_certificate_is_below_the_optimum_of_the_weights():
         assert found.ratio >= 1
 
 
+@pytest.mark.parametrize("scale", [1.0, 0.05])
+@pytest.mark.parametrize("n0", [0, 5])
+def test_the_bound_is_that_of_the_best_gradient(n0, scale):
+    """Written out with dense matrices, after every forward step."""
+    rng, (m, d, c, b) = np.random.default_rng(7), (40, 4, 3, 5)
+    X, X0 = scale * rng.normal(size=(m, d)), scale * rng.normal(size=(n0, d))
+    g, g0 = (q * (1 - q) for q in (rng.dirichlet(np.ones(c), size=n) for n in (m, n0)))
+    problem = WideProblem(X, g, X0, g0, 0.02 * (n0 + b), b)
+    picks, calls = [], []
+    found = select_wide(problem, lambda *call: calls.append(call), lambda i, _: picks.append(i))
+    steps = [("greedy", done, n0 + 2 * b) for done in range(1, n0 + 2 * b + 1)]
+    assert calls == [("forms", 1, 1), *steps]
+    H = np.einsum("ik,ia,ib->ikab", g, X, X)
+    start = np.einsum("ik,ia,ib->kab", g0, X0, X0) + problem.level * np.eye(d)
+    bounds, values = [], []
+    for count in range(2 * b + 1):
+        S = start + H[picks[:count]].sum(axis=0)
+        M = np.linalg.inv(S) @ H.mean(axis=0) @ np.linalg.inv(S)
+        a = np.einsum("ikab,kab->i", H, M)
+        values.append(np.einsum("kab,kab->", S, M))
+        bounds.append(values[-1] ** 2 / (np.sort(a)[-b:].sum() + np.vdot(start, M)))
+    relaxation = found.relaxation
+    assert relaxation.objective == pytest.approx(values[b], rel=1e-9, abs=0)
+    lower = max(bounds) * (1 - 1e-9)
+    assert relaxation.gap == pytest.approx(1 - lower / values[b], rel=1e-8, abs=0)
+    assert relaxation.history.tolist() == [[relaxation.objective, pytest.approx(lower, rel=1e-9)]]
+    assert np.flatnonzero(relaxation.z).tolist() == sorted(picks[:b])
+    assert relaxation.z.sum() == b and relaxation.iterations == 2 * b
+    assert relaxation.passes == 1 + 2 * (n0 + 2 * b)
+
+
+def test_no_point_is_picked_twice():
+    """One point is more worth than all others, also the second time."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(8, 3)) * np.where(np.arange(8) == 5, 1.0, 1e-4)[:, None]
+    problem = WideProblem(X, np.full((8, 2), 0.25), X[:0], np.zeros((0, 2)), 1e-3, 4)
+    picks = []
+    found = select_wide(problem, silent, lambda i, _: picks.append(i))
+    assert picks[0] == 5 and sorted(picks) == list(range(8))
+    assert len(set(found.indices.tolist())) == 4 and 5 in found.indices
+    only = np.array([1, 2, 6, 7])
+    assert sorted(select_wide(problem, silent, only=only).indices) == only.tolist()
+
+
+def test_the_span_is_used_up_to_its_size(monkeypatch):
+    _, problem = instance(n0=5, budget=6, c=4)
+    made = []
+    monkeypatch.setattr(wide, "span_problem", lambda *_: made.append(1) or span_problem(*_))
+    for less in (0, 1):
+        monkeypatch.setattr(wide, "SPAN_BYTES", 8 * 4 * (5 + 12) ** 2 - less)
+        select_wide(problem, silent)
+    assert len(made) == 1
+
+
 def test_span_has_the_same_objective():
     blocks, problem = instance(d=40, m=50, n0=3, budget=4, seed=2)
     rows = np.array([3, 8, 20, 31, 44])
@@ -196,6 +250,11 @@ def test_directions_of_a_sample_where_there_are_more_columns(points, monkeypatch
 
 
 def test_sizes_of_reduced_designs_fit():
+    # 504 and 503 columns have room: at least half of them are directions
+    assert wide_sizes.reduced_sizes(2048, 264, 2000, 400) == (252, 252)
+    assert wide_sizes.reduced_sizes(2048, 265, 2000, 400) == (252, 251)
+    assert all(type(n) is int for n in wide_sizes.reduced_sizes(2048, 264, 2000, 400))
+    assert wide_sizes.vector_bytes(3, 5, 7) == 840
     for d, c, n, clusters in [(2048, 264, 2000, 200), (383, 1000, 1400, 400), (900, 50, 20_000, 0)]:
         columns, left = wide_sizes.reduced_sizes(d, c, n, clusters)
         assert not wide_sizes.is_wide(columns + left, c)
@@ -203,12 +262,14 @@ def test_sizes_of_reduced_designs_fit():
         assert columns >= left and left <= clusters
 
 
+@pytest.mark.parametrize("zeros", [0, 25])  # columns of zeros, which are no features
 @pytest.mark.parametrize("labels", [False, True])
-def test_select_penalized_picks_the_same_without_blocks(labels, monkeypatch):
+def test_select_penalized_picks_the_same_without_blocks(labels, zeros, monkeypatch):
     rng = np.random.default_rng(3)
     pool = np.repeat(rng.normal(size=(12, 30)) * 3, 20, axis=0) + rng.normal(size=(240, 30))
-    theta = rng.normal(size=(4, 30)) / 8 if labels else None
-    labeled = pool[::40] + 0.1 if labels else None
+    pool = np.hstack([pool, np.zeros((240, zeros))])
+    theta = rng.normal(size=(4, 30 + zeros)) / 8 if labels else None
+    labeled = pool[::40] + 0.1 * pool.any(axis=0) if labels else None
     monkeypatch.setattr(penalized, "LARGEST_FULL", 0)
     monkeypatch.setattr(penalized, "LARGEST_FIRST", 0)
     with_blocks = select_penalized(pool, labeled, theta, 8, np.random.default_rng(0))

@@ -188,9 +188,15 @@ def test_patience_ends_every_search(tiny_sets, monkeypatch):
             hidden[order[::-1]] = a[order]  # the smallest come as the largest
             return hidden
 
+    wanted, inside = [], working_set.solve
+    monkeypatch.setattr(
+        working_set, "solve", lambda *a: wanted.append((a[0].n_points, a[3])) or inside(*a)
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", RuntimeWarning)
         found = solve_on_working_set(Hidden(), True, 1e-3, MAX_ITER)
+    # on the whole pool nothing follows that could make up for a rough solution
+    assert wanted[-1] == (200, 5e-4) and all(tol >= 5e-4 for _, tol in wanted)
     assert found.passes <= 2 + 2 + np.ceil(np.log2(200 / 2)) + 1
     full = solve(problem, True, METHOD, 1e-4, MAX_ITER)
     assert found.objective == pytest.approx(full.objective, rel=2e-3)  # all points are in W now

@@ -68,6 +68,25 @@ def test_pending_skipped_and_held_out_points_are_not_picked(table):
     assert other.state.held_out != held_out
 
 
+def test_labels_of_held_out_points_do_not_train_the_model_that_picks(table):
+    """The batch and its theta are those of the other labels alone."""
+    session = begin(table, held_out=20, seed=5)
+    drawn = np.random.default_rng([5, 2**31]).choice(178, 20, replace=False)
+    assert session.pending == drawn.tolist()  # by no generator of a round: [5, number of labels]
+    held_out = sorted(session.pending)
+    session.decide({row: NAMES[row] for row in held_out})
+    for size in (6, 4):
+        rows = session.next(size).rows
+        session.decide({int(row): NAMES[row] for row in rows})
+    training = {row: NAMES[row] for row in session.labels if row not in held_out}
+    assert len(training) == 10 and session.state.training == training
+    batch = session.next(5)
+    expected = firal.next_batch(X, training, 5, exclude=held_out, rng=5)
+    assert batch.rows.tolist() == expected.rows.tolist()
+    assert batch.counts.sum() == 10 and np.array_equal(batch.theta, expected.theta)
+    assert session.rounds[-1].known == 10
+
+
 def test_undo(table):
     session = begin(table)
     rows = session.next(3).rows.tolist()

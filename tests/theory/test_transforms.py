@@ -184,3 +184,17 @@ def test_translations_are_searched_up_to_sixty_deviations():
             transforms.solve_translation(X, [[1.0, 0.0]], [0, length], 50)
         farthest = float(str(error.value).split("tau = ")[1].split()[0])
         assert farthest == pytest.approx(60.2 * unit / length, rel=5e-3)
+
+
+@pytest.mark.parametrize("lowest", [0.3, 0.2, -0.3, -0.2, 0.95])
+@pytest.mark.parametrize("step", [0.25, -0.25])
+def test_walking_down_looks_at_both_sides_of_the_last_place(lowest, step):
+    """The lowest place is between two steps, before or after the one that is nearest to it."""
+
+    def ratio(place):
+        return 1 + (place - lowest) ** 2
+
+    found = transforms._walk_down(ratio, 1 + 1e-6, step, "translation")
+    assert found == pytest.approx(lowest, abs=1.1e-3)
+    with pytest.raises(ValueError, match="target must be at least 1, the smallest .* translation"):
+        transforms._walk_down(ratio, 0.99, step, "translation")
