@@ -25,6 +25,7 @@ VERDICTS = {
     "unexpected": "! unexpected",
     "not reached": "· not reached yet",
 }
+PAPER = "https://arxiv.org/pdf/2409.07379"  # its anchors are those that hyperref makes
 HEAD = ["item", "verdict", "claim", "in the paper", "evidence"]
 ORDER = ("unexpected", "differs", "holds-corrected", "cannot-test", "not reached", "holds")
 HEADINGS = {
@@ -113,6 +114,17 @@ def by_verdict(rows):
             yield verdict, members
 
 
+def place(where):
+    """Where a claim stands in the paper: the section is a link into the paper's PDF."""
+
+    def linked(found):
+        number, depth = found[1], found[1].count(".")
+        kind = "sub" * depth + "section" if depth or number.isdigit() else "appendix"
+        return f"[{found[0]}]({PAPER}#{kind}.{number})"
+
+    return re.sub(r"(?:Section|Appendix) ([1-9A-G](?:\.\d)*)", linked, where)
+
+
 def item(entry):
     """What a claim is called: a statement with a link to it, a figure, or the id of a sentence."""
     kind, _, number = entry["id"].partition("-")
@@ -134,7 +146,7 @@ def table_markdown(rows):
             _, _, checked = entry["claim"].partition("Checked:")  # where it is less than the claim
             title = entry["title"] + (f". *Checked:*{checked.rstrip()}" if checked else "")
             lines.append(
-                f"| {item(entry)} | {VERDICTS[verdict]} | {title} | {entry['where']} "
+                f"| {item(entry)} | {VERDICTS[verdict]} | {title} | {place(entry['where'])} "
                 f"| {evidence(entry, records)} |"
             )
         lines.append("")
