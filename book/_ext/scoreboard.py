@@ -87,12 +87,13 @@ def evidence(entry, records):
     parts = []
     if records:
         passed = sum(record.passed for record in records)
+        failed = len(records) - passed
         controls = sum(record.control is not None for record in records)
         outcome = ", ".join(
             f"{count} {words}"
             for count, words in (
-                (passed, "pass"),
-                (len(records) - passed, "fail as printed"),
+                (passed, f"pass{'es' * (passed == 1)}"),
+                (failed, f"fail{'s' * (failed == 1)} as printed"),
                 (controls, f"control{'s' * (controls > 1)} fail{'s' * (controls == 1)}"),
             )
             if count

@@ -4,6 +4,7 @@ Needs Chromium (on PATH, or named by the variable CHROMIUM); skipped where there
 """
 
 import json
+import re
 import subprocess
 
 import pytest
@@ -129,3 +130,20 @@ def test_no_page_is_wider_than_a_phone(name, tmp_path):
         browser.open((HTML / "book" / f"{name}.html").as_uri(), width=375, height=800)
         needed, there = awaited(browser, WIDTHS)
     assert needed <= there
+
+
+SHAPES = """[...document.querySelectorAll(".drawn-box img")].filter((i) => i.clientWidth)
+  .map((i) => i.clientWidth / i.clientHeight * i.getAttribute("height") / i.getAttribute("width"))
+"""
+
+
+@pytest.mark.parametrize("width", [390, 1400])
+def test_pictures_keep_their_proportions(width, tmp_path):
+    """Plots are SVG; pictures of data are PNG and have other rules."""
+    pages = [page for page in PAGES if re.search(r"_images/\w+\.png", page.read_text("utf8"))]
+    assert pages
+    with Chromium(tmp_path) as browser:
+        for page in pages:
+            browser.open(page.as_uri(), width=width)
+            shapes = browser.run(SHAPES)
+            assert shapes and all(abs(shape - 1) < 0.02 for shape in shapes), page.stem

@@ -117,7 +117,7 @@ def test_evidence_names_how_checks_and_controls_came_out():
     passed = claims.Check("x", "", None, "<", 1.0, False, True, True, "half the bound", None)
     failed = passed._replace(printed=True, passed=False, control=None)
     assert evidence(entry, [passed, failed]).endswith(
-        ": 1 pass, 1 fail as printed, 1 control fails"
+        ": 1 passes, 1 fails as printed, 1 control fails"
     )
     assert evidence(entry, [passed, passed]).endswith(": 2 pass, 2 controls fail")
     reason = claims.Check("x", "no constant is given", None, None, None, False, False, True)
