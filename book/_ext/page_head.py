@@ -4,10 +4,12 @@
 - Thebe, which runs cells on a server far away, is switched off: it would load from the network, and
   its script stands twice in each page.
 - The theme starts in the mode of the reader's system; without a word it complains in the console.
+- The scripts of the theme write nothing to the console, so that what stands there is ours.
 """
 
 import re
 from html import escape
+from pathlib import Path
 
 from docutils import nodes
 
@@ -67,7 +69,16 @@ def add_tags(app, pagename, templatename, context, doctree):
     )
 
 
+def silence(app, exception):
+    if exception is None and app.builder.name == "html":
+        for script in (Path(app.outdir) / "_static").rglob("*.js"):
+            text = script.read_text(encoding="utf8")
+            if "console.log(" in text:
+                script.write_text(text.replace("console.log(", "void ("), encoding="utf8")
+
+
 def setup(app):
     app.connect("config-inited", without_thebe, priority=900)
     app.connect("html-page-context", add_tags)
+    app.connect("build-finished", silence)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

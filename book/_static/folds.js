@@ -1,5 +1,5 @@
-// A link into something folded opens it, and printing opens everything. A link lands as soon as the
-// page is read: by itself a browser waits until all scripts have run.
+// A link into something folded opens it, and printing opens everything. A link lands as soon as its
+// target and a screen below it are read: by itself a browser waits for all of the page and its scripts.
 (() => {
   function openTarget({land = false} = {}) {
     const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
@@ -15,6 +15,15 @@
     if (closed || land) target.scrollIntoView({behavior: "instant"});
   }
 
+  function early() {
+    if (document.readyState !== "loading") return;
+    const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    const below = target && document.documentElement.scrollHeight - scrollY - target.getBoundingClientRect().top;
+    if (below > innerHeight) openTarget({land: true});
+    else requestAnimationFrame(early);
+  }
+
+  if (location.hash) requestAnimationFrame(early);
   document.addEventListener("readystatechange", () => {
     if (document.readyState === "interactive") openTarget({land: true});
   });
