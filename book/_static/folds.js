@@ -1,5 +1,6 @@
-// A link into something folded opens it, and printing opens everything. A link lands as soon as its
-// target and a screen below it are read: by itself a browser waits for all of the page and its scripts.
+// A link into something folded opens it. Printing opens everything, in the colors of a light page.
+// A link lands as soon as its target and a screen below it are read: by itself a browser waits for
+// all of the page and its scripts.
 (() => {
   function openTarget({land = false} = {}) {
     const target = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
@@ -29,7 +30,12 @@
   });
   addEventListener("hashchange", () => openTarget());
   addEventListener("load", () => openTarget());
+  const page = document.documentElement.dataset;
+  let theme;
   addEventListener("beforeprint", () => {
     for (const box of document.querySelectorAll("details.fold")) box.open = true;
+    theme = page.theme;
+    page.theme = "light";
   });
+  addEventListener("afterprint", () => (page.theme = theme));
 })();

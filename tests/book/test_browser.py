@@ -147,3 +147,20 @@ def test_pictures_keep_their_proportions(width, tmp_path):
             browser.open(page.as_uri(), width=width)
             shapes = browser.run(SHAPES)
             assert shapes and all(abs(shape - 1) < 0.02 for shape in shapes), page.stem
+
+
+def test_a_dark_page_is_printed_open_and_in_light_colors(tmp_path):
+    state = """[document.documentElement.dataset.theme, getComputedStyle(document.body).color,
+      [...document.querySelectorAll("details.fold")].every((box) => box.open)]"""
+    with Chromium(tmp_path) as browser:
+        dark = [{"name": "prefers-color-scheme", "value": "dark"}]
+        browser.send("Emulation.setEmulatedMedia", features=dark)
+        browser.open((HTML / "book" / "relaxation.html").as_uri())
+        before = browser.run(state)
+        browser.run("dispatchEvent(new Event('beforeprint'))")
+        printed = browser.run(state)
+        browser.run("dispatchEvent(new Event('afterprint'))")
+        after = browser.run(state)
+    assert before[0] == after[0] == "dark" and not before[2]
+    red, green, blue = (int(part) for part in re.findall(r"\d+", printed[1])[:3])
+    assert printed[0] == "light" and max(red, green, blue) < 100 and printed[2]
