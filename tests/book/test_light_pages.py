@@ -117,6 +117,9 @@ def test_a_page_is_described_by_its_first_paragraph():
     text = nodes.paragraph("", "How large is ", formula, nodes.Text(" when there are few labels?"))
     page = nodes.section("", nodes.title("", "Title"), nodes.paragraph("", "Short."), text)
     assert description(page) == "How large is lambda_min when there are few labels?"
+    point = nodes.paragraph("", "How to get from a table to the points to label next.")
+    learn = nodes.section("", nodes.bullet_list("", nodes.list_item("", point)), text.deepcopy())
+    assert description(nodes.section("", learn)) == point.astext()
     words = description(nodes.section("", nodes.paragraph("", "many words " * 50)))
     assert len(words) <= 202 and words.endswith("words …")
 
