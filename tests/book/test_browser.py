@@ -164,3 +164,26 @@ def test_a_dark_page_is_printed_open_and_in_light_colors(tmp_path):
     assert before[0] == after[0] == "dark" and not before[2]
     red, green, blue = (int(part) for part in re.findall(r"\d+", printed[1])[:3])
     assert printed[0] == "light" and max(red, green, blue) < 100 and printed[2]
+
+
+def test_the_contents_show_what_is_read_and_no_other_link_is_marked(tmp_path):
+    marked = "[...document.querySelectorAll('a.active')].map((a) => a.closest('nav')?.id)"
+    with Chromium(tmp_path) as browser:
+        browser.open((HTML / "book" / "objective.html").as_uri(), width=1400)
+        browser.run("scrollTo({top: 3000, behavior: 'instant'})")
+        awaited(browser, "new Promise((done) => setTimeout(() => done(0), 500))")
+        assert browser.run(marked) == ["pst-page-toc-nav"]
+
+
+ERRORS = "window.errors = []; addEventListener('error', (event) => errors.push(event.message))"
+
+
+@pytest.mark.parametrize(
+    "page", ["book/index", "book/scoreboard", "notebooks/u02_play", "notebooks/e10_digits"]
+)
+def test_no_script_of_a_page_fails(page, tmp_path):
+    with Chromium(tmp_path) as browser:
+        browser.send("Page.addScriptToEvaluateOnNewDocument", source=ERRORS)
+        browser.open((HTML / f"{page}.html").as_uri())
+        awaited(browser, "new Promise((done) => setTimeout(() => done(0), 300))")
+        assert browser.run("errors") == []
