@@ -13,11 +13,16 @@ from docutils import nodes
 from firal.companion import profiles
 
 TITLE = "Change this, expect that"
-RUN = ".venv/bin/python book/_tools/run_notebooks.py --nb {name} --out _build/mine -p {change}"
+RUN = ".venv/bin/python book/_tools/run_notebooks.py --nb {name} --out _build/mine {change}"
 NOTES = "book/try_this.yml"
 ANY = {
     "change": "SEED = 7",
     "expect": "other random numbers. A check that comes out otherwise stops the run and says so.",
+}
+RECORDED = {
+    "change": 'PROFILE = "smoke"',
+    "expect": "everything is computed, on a small sample and in seconds, instead of read from the"
+    " record of a long run. It shows how the notebook works, not what comes out.",
 }
 
 
@@ -64,8 +69,7 @@ def box(name, items):
         text += nodes.Text(f": {item['expect']}")
         entries += nodes.list_item("", text)
     found += entries
-    first = items[0]["change"].replace(" = ", " ")
-    command = RUN.format(name=name, change=first)
+    command = RUN.format(name=name, change=option(items[0]["change"]))
     found += nodes.paragraph(
         "", "Edit the cell above in any Jupyter, or leave the notebook as it is and run:"
     )
@@ -73,15 +77,22 @@ def box(name, items):
     return found
 
 
+def option(change):
+    """A change as an option of the command."""
+    knob, _, value = change.partition(" = ")
+    return f"--profile {value.strip(chr(34))}" if knob == "PROFILE" else f"-p {knob} {value}"
+
+
 def changes(app, name):
-    """What there is to try in a notebook; with the record of a long run the seed is fixed."""
+    """What there is to try in a notebook; a record of a long run has one seed."""
     path = Path(app.srcdir) / NOTES
     known = {}
     if path.is_file():
         app.env.note_dependency(str(path))
         known = notes(path, path.stat().st_mtime_ns)
-    free = "seed" in profiles.SIZES.get(name, {}) and name not in profiles.STORED
-    return known.get(name) or ([ANY] if free else [])
+    if name in known or not profiles.SIZES.get(name):
+        return known.get(name, [])
+    return [RECORDED if name in profiles.STORED else ANY]
 
 
 def add_knobs(app, container, stem):

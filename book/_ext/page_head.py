@@ -1,13 +1,16 @@
 """What stands in the head of a page: a description, a card for messages, and no script for nothing.
 
-- The description of a page is its first paragraph. Search engines and messages show it.
+- The description of a page is its first paragraph, or the first point of what one will learn.
+  Search engines, messages and the search of the book show it.
 - Thebe, which runs cells on a server far away, is switched off: it would load from the network, and
   its script stands twice in each page.
 - The theme starts in the mode of the reader's system; without a word it complains in the console.
+- The scripts of the theme write nothing to the console, so that what stands there is ours.
 """
 
 import re
 from html import escape
+from pathlib import Path
 
 from docutils import nodes
 
@@ -22,9 +25,9 @@ def without_thebe(app, config):
 
 
 def description(doctree):
-    """The first paragraph of a page as plain text, cut at the end of a word."""
+    """The first paragraph or point of a page as plain text, cut at the end of a word."""
     for paragraph in doctree.findall(nodes.paragraph):
-        if isinstance(paragraph.parent, nodes.section):
+        if isinstance(paragraph.parent, nodes.section | nodes.list_item):
             text = re.sub(r"\s+", " ", plain(paragraph)).strip()
             if len(text) > LENGTH:
                 text = text[:LENGTH].rsplit(" ", 1)[0].rstrip(" ,;:") + " …"
@@ -67,7 +70,16 @@ def add_tags(app, pagename, templatename, context, doctree):
     )
 
 
+def silence(app, exception):
+    if exception is None and app.builder.name == "html":
+        for script in (Path(app.outdir) / "_static").rglob("*.js"):
+            text = script.read_text(encoding="utf8")
+            if "console.log(" in text:
+                script.write_text(text.replace("console.log(", "void ("), encoding="utf8")
+
+
 def setup(app):
     app.connect("config-inited", without_thebe, priority=900)
     app.connect("html-page-context", add_tags)
+    app.connect("build-finished", silence)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

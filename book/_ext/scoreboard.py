@@ -25,6 +25,7 @@ VERDICTS = {
     "unexpected": "! unexpected",
     "not reached": "· not reached yet",
 }
+PAPER = "https://arxiv.org/pdf/2409.07379"  # its anchors are those that hyperref makes
 HEAD = ["item", "verdict", "claim", "in the paper", "evidence"]
 ORDER = ("unexpected", "differs", "holds-corrected", "cannot-test", "not reached", "holds")
 HEADINGS = {
@@ -86,12 +87,13 @@ def evidence(entry, records):
     parts = []
     if records:
         passed = sum(record.passed for record in records)
+        failed = len(records) - passed
         controls = sum(record.control is not None for record in records)
         outcome = ", ".join(
             f"{count} {words}"
             for count, words in (
-                (passed, "pass"),
-                (len(records) - passed, "fail as printed"),
+                (passed, f"pass{'es' * (passed == 1)}"),
+                (failed, f"fail{'s' * (failed == 1)} as printed"),
                 (controls, f"control{'s' * (controls > 1)} fail{'s' * (controls == 1)}"),
             )
             if count
@@ -111,6 +113,17 @@ def by_verdict(rows):
         members = [row for row in rows if row[2] == verdict]
         if members:
             yield verdict, members
+
+
+def place(where):
+    """Where a claim stands in the paper: the section is a link into the paper's PDF."""
+
+    def linked(found):
+        number, depth = found[1], found[1].count(".")
+        kind = "sub" * depth + "section" if depth or number.isdigit() else "appendix"
+        return f"[{found[0]}]({PAPER}#{kind}.{number})"
+
+    return re.sub(r"(?:Section|Appendix) ([1-9A-G](?:\.\d)*)", linked, where)
 
 
 def item(entry):
@@ -134,7 +147,7 @@ def table_markdown(rows):
             _, _, checked = entry["claim"].partition("Checked:")  # where it is less than the claim
             title = entry["title"] + (f". *Checked:*{checked.rstrip()}" if checked else "")
             lines.append(
-                f"| {item(entry)} | {VERDICTS[verdict]} | {title} | {entry['where']} "
+                f"| {item(entry)} | {VERDICTS[verdict]} | {title} | {place(entry['where'])} "
                 f"| {evidence(entry, records)} |"
             )
         lines.append("")

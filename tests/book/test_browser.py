@@ -4,6 +4,7 @@ Needs Chromium (on PATH, or named by the variable CHROMIUM); skipped where there
 """
 
 import json
+import re
 import subprocess
 
 import pytest
@@ -147,3 +148,60 @@ def test_slides_fit_a_phone_and_a_projector(path, width, tmp_path):
     with Chromium(tmp_path / "profile") as browser:
         browser.open(path.as_uri(), width=width, height=720)
         assert browser.run(CUT) == [True, 0, 0, 0]
+
+
+SHAPES = """[...document.querySelectorAll(".drawn-box img")].filter((i) => i.clientWidth)
+  .map((i) => i.clientWidth / i.clientHeight * i.getAttribute("height") / i.getAttribute("width"))
+"""
+
+
+@pytest.mark.parametrize("width", [390, 1400])
+def test_pictures_keep_their_proportions(width, tmp_path):
+    """Plots are SVG; pictures of data are PNG and have other rules."""
+    pages = [page for page in PAGES if re.search(r"_images/\w+\.png", page.read_text("utf8"))]
+    assert pages
+    with Chromium(tmp_path) as browser:
+        for page in pages:
+            browser.open(page.as_uri(), width=width)
+            shapes = browser.run(SHAPES)
+            assert shapes and all(abs(shape - 1) < 0.02 for shape in shapes), page.stem
+
+
+def test_a_dark_page_is_printed_open_and_in_light_colors(tmp_path):
+    state = """[document.documentElement.dataset.theme, getComputedStyle(document.body).color,
+      [...document.querySelectorAll("details.fold")].every((box) => box.open)]"""
+    with Chromium(tmp_path) as browser:
+        dark = [{"name": "prefers-color-scheme", "value": "dark"}]
+        browser.send("Emulation.setEmulatedMedia", features=dark)
+        browser.open((HTML / "book" / "relaxation.html").as_uri())
+        before = browser.run(state)
+        browser.run("dispatchEvent(new Event('beforeprint'))")
+        printed = browser.run(state)
+        browser.run("dispatchEvent(new Event('afterprint'))")
+        after = browser.run(state)
+    assert before[0] == after[0] == "dark" and not before[2]
+    red, green, blue = (int(part) for part in re.findall(r"\d+", printed[1])[:3])
+    assert printed[0] == "light" and max(red, green, blue) < 100 and printed[2]
+
+
+def test_the_contents_show_what_is_read_and_no_other_link_is_marked(tmp_path):
+    marked = "[...document.querySelectorAll('a.active')].map((a) => a.closest('nav')?.id)"
+    with Chromium(tmp_path) as browser:
+        browser.open((HTML / "book" / "objective.html").as_uri(), width=1400)
+        browser.run("scrollTo({top: 3000, behavior: 'instant'})")
+        awaited(browser, "new Promise((done) => setTimeout(() => done(0), 500))")
+        assert browser.run(marked) == ["pst-page-toc-nav"]
+
+
+ERRORS = "window.errors = []; addEventListener('error', (event) => errors.push(event.message))"
+
+
+@pytest.mark.parametrize(
+    "page", ["book/index", "book/scoreboard", "notebooks/u02_play", "notebooks/e10_digits"]
+)
+def test_no_script_of_a_page_fails(page, tmp_path):
+    with Chromium(tmp_path) as browser:
+        browser.send("Page.addScriptToEvaluateOnNewDocument", source=ERRORS)
+        browser.open((HTML / f"{page}.html").as_uri())
+        awaited(browser, "new Promise((done) => setTimeout(() => done(0), 300))")
+        assert browser.run("errors") == []

@@ -175,6 +175,12 @@ def test_every_page_says_what_it_is(path):
     assert "thebe" not in html and 'data-default-mode="auto"' in html
 
 
+def test_no_script_writes_to_the_console():
+    scripts = list((HTML / "_static").rglob("*.js"))
+    assert len(scripts) > 10
+    assert [s.name for s in scripts if "console.log(" in s.read_text(encoding="utf8")] == []
+
+
 def test_notebooks_can_be_downloaded():
     for page in (HTML / "notebooks").glob("*.html"):
         name = f"../_sources/notebooks/{page.stem}.ipynb"

@@ -3,9 +3,11 @@
 import io
 import re
 import sys
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
+import pydata_sphinx_theme
 from conftest import ROOT
 from docutils import nodes
 from PIL import Image
@@ -117,6 +119,9 @@ def test_a_page_is_described_by_its_first_paragraph():
     text = nodes.paragraph("", "How large is ", formula, nodes.Text(" when there are few labels?"))
     page = nodes.section("", nodes.title("", "Title"), nodes.paragraph("", "Short."), text)
     assert description(page) == "How large is lambda_min when there are few labels?"
+    point = nodes.paragraph("", "How to get from a table to the points to label next.")
+    learn = nodes.section("", nodes.bullet_list("", nodes.list_item("", point)), text.deepcopy())
+    assert description(nodes.section("", learn)) == point.astext()
     words = description(nodes.section("", nodes.paragraph("", "many words " * 50)))
     assert len(words) <= 202 and words.endswith("words …")
 
@@ -152,3 +157,19 @@ def test_the_rest_of_a_section_is_folded_on_the_web_and_open_in_the_pdf():
         "paragraph",
         "section",
     ]
+
+
+def test_the_font_of_icons_has_the_signs_of_the_style_sheets_and_no_others(tmp_path):
+    from fontTools.ttLib import TTFont
+    from light_fonts import shorten, signs
+
+    bell, moon = 0xF0F3, 0xF186
+    (tmp_path / "a.css").write_text(f'.a{{content:"\\{moon:x}"}}.b{{--x:"{chr(bell)}"}}', "utf8")
+    assert signs(tmp_path) == {bell, moon}
+    file = tmp_path / "icons.ttf"
+    theme = Path(pydata_sphinx_theme.__file__).parent / "theme/pydata_sphinx_theme/static"
+    file.write_bytes((theme / "vendor/fontawesome/webfonts/fa-solid-900.ttf").read_bytes())
+    shorten(file, {bell, moon})
+    with TTFont(file) as font:
+        assert set(font.getBestCmap()) == {bell, moon}
+    assert file.stat().st_size < 5_000

@@ -1,5 +1,7 @@
 """How notebooks are shown: what is folded, lines that fit, captions, checks and knobs as tables."""
 
+from types import SimpleNamespace
+
 import notebook_cells as page
 import notebook_knobs as knobs
 import notebook_verdicts as verdicts
@@ -112,6 +114,19 @@ def test_knobs_are_shown_with_the_values_of_the_stored_profile():
     ]
     bold = {row[0].astext(): row.next_node(nodes.strong).astext() for row in rows}
     assert bold["N_CLASSES"] == "50" and len(bold) == len(profiles.SIZES["e14"])
+
+
+def test_every_notebook_with_parameters_has_something_to_try():
+    """Without an entry of its own: another seed, or the small size where results are a record."""
+    app = SimpleNamespace(srcdir=ROOT, env=SimpleNamespace(note_dependency=lambda path: None))
+    for name, sizes in profiles.SIZES.items():
+        items = knobs.changes(app, name)
+        assert bool(items) == bool(sizes), name
+        for item in items:
+            assert item["change"].partition(" = ")[0].lower() in {"profile", *sizes}, name
+    assert knobs.changes(app, "e14") == [knobs.RECORDED]
+    assert knobs.box("e14", [knobs.RECORDED]).astext().endswith("_build/mine --profile smoke")
+    assert knobs.box("t04", [knobs.ANY]).astext().endswith("_build/mine -p SEED 7")
 
 
 def test_every_change_names_a_knob_and_says_what_to_expect():

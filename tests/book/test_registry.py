@@ -17,6 +17,7 @@ from scoreboard import (  # noqa: E402
     evidence,
     ours_markdown,
     outcomes,
+    place,
     table_markdown,
     totals_markdown,
 )
@@ -116,11 +117,23 @@ def test_evidence_names_how_checks_and_controls_came_out():
     passed = claims.Check("x", "", None, "<", 1.0, False, True, True, "half the bound", None)
     failed = passed._replace(printed=True, passed=False, control=None)
     assert evidence(entry, [passed, failed]).endswith(
-        ": 1 pass, 1 fail as printed, 1 control fails"
+        ": 1 passes, 1 fails as printed, 1 control fails"
     )
     assert evidence(entry, [passed, passed]).endswith(": 2 pass, 2 controls fail")
     reason = claims.Check("x", "no constant is given", None, None, None, False, False, True)
     assert evidence(entry, [reason]).endswith(": no constant is given")
+
+
+def test_every_item_of_the_paper_links_to_its_section():
+    """The anchors are the names that hyperref gives: section.3, appendix.E, subsection.G.1."""
+    paper = "https://arxiv.org/pdf/2409.07379"
+    assert place("Section 3, Lemma 2") == f"[Section 3]({paper}#section.3), Lemma 2"
+    assert place("Appendix E, Remark 41") == f"[Appendix E]({paper}#appendix.E), Remark 41"
+    assert place("Appendix F.3.2, proof") == (
+        f"[Appendix F.3.2]({paper}#subsubsection.F.3.2), proof"
+    )
+    assert place("Section 5 and Appendix G.1").endswith(f"[Appendix G.1]({paper}#subsection.G.1)")
+    assert [name for name, entry in PAPER.items() if paper not in place(entry["where"])] == []
 
 
 def test_the_dependencies_have_no_cycle():

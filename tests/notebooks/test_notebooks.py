@@ -129,8 +129,20 @@ def too_long(text):
 
 def test_lines_of_code_have_at_most_88_characters(notebook):
     assert too_long("x" * 89) and not too_long("x" * 88 + "\n" + "y" * 88)
-    code = ("".join(c["source"]) for c in notebook["cells"] if c["cell_type"] == "code")
+    sources = [("".join(c["source"]), c["cell_type"]) for c in notebook["cells"]]
+    code = [text for text, kind in sources if kind == "code"]
+    code += [part for text, kind in sources if kind == "markdown" for part in fenced(text)]
     assert not [line for text in code for line in too_long(text)]
+
+
+def fenced(text):
+    """The Python code in a text: solutions of exercises."""
+    return re.findall(r"^```python\n(.*?)^```", text, re.M | re.S)
+
+
+@pytest.mark.parametrize("page", sorted((ROOT / "book").glob("*.md")), ids=lambda p: p.stem)
+def test_lines_of_code_of_a_chapter_have_at_most_88_characters(page):
+    assert [line for part in fenced(page.read_text("utf8")) for line in too_long(part)] == []
 
 
 def test_a_notebook_is_no_heavier_than_two_megabytes(path):
