@@ -7,7 +7,7 @@ holds the values that are used, and these are part of what the book measured.
 import numpy as np
 import pytest
 
-from firal import estimate, pipeline
+from firal import estimate, pipeline, work
 from firal.engine import categories, clusters, columns, inputs, memory, passes, typical
 from firal.model import from_sklearn, newton_system, separation
 from firal.selection import (
@@ -43,13 +43,26 @@ NUMBERS = {
     pipeline: {"STREAM_FROM": 2**30, "LARGEST_RIDGE": 1e30},
     estimate: {
         "SLOW": 120.0,
-        "PER_BLOCK_POOL": 20.0,
-        "PER_BLOCK_CUBE": 1000.0,
-        "PER_CLUSTER": 1100.0,
-        "PER_NEIGHBOR": 200.0,
-        "PER_DISTANCE": 2.5,
         "PER_WIDE": 1.2,
-        "PER_WIDE_CLUSTER": 100.0,
+        "CANDIDATES": 12_000,
+        "BUFFERS": 2e8,
+    },
+    work: {
+        "PASSES": 4,
+        "GROWN": 2.5,
+        "STEP": 1e7,
+        "PAIR": 28.0,
+        "ELIMINATION": 10.0,
+        "UPDATE": 150.0,
+        "REMOVAL": 300.0,
+        "EIGENVALUES": 5.0,
+        "CLUSTER": 90.0,
+        "CLUSTER_POINT": 2500.0,
+        "NEIGHBOR": 55.0,
+        "DISTANCE": 1.2,
+        "READ": 300.0,
+        "BLOCK_POINT": 200.0,
+        "BLOCK_UPDATE": 40.0,
     },
     evaluation: {"STABLE": 0.97, "WINDOW": 2},
     clusters: {"TIE": 1e-9, "ROUNDING": 1e-24},
