@@ -5,6 +5,7 @@ page would load the whole font for them, 156 kB. Icons in the pages themselves a
 light_icons.py.
 """
 
+import logging
 import re
 from pathlib import Path
 
@@ -26,6 +27,7 @@ def signs(folder):
 
 def shorten(file, wanted):
     """Leave only the wanted signs in a font."""
+    logging.getLogger("fontTools").setLevel(logging.ERROR)  # it reports every table that it cuts
     options = subset.Options()
     options.layout_features = []
     options.hinting = False

@@ -1,8 +1,8 @@
 """What no few points can reach: a lower bound on the objective from two sums per class.
 
 Let A_k be what is known in the block of class k, W_k = A_k^{-1}, and H'_k = A_k^{-1/2} H_pk
-A_k^{-1/2}. Points T change A_k to A_k^{1/2} (I + N_k) A_k^{1/2}, where N_k has the rank |T| at most
-and the trace sum_T g_ik x_i^T W_k x_i. So f falls by ::
+A_k^{-1/2}. A set T of b points changes A_k to A_k^{1/2} (I + N_k) A_k^{1/2}, where N_k has at most
+the rank b, and the trace sum_T g_ik x_i^T W_k x_i. So f falls by ::
 
     sum_k <H'_k, P_k>,    P_k = N_k (I + N_k)^{-1},
 
