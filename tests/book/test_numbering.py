@@ -164,3 +164,11 @@ def test_latex_is_told_the_numbers_of_every_page():
     told = [page[0][0].astext() for page in pages]
     assert told == [rf"\renewcommand{{\thefigure}}{{{letter}}}" for letter in "AB"]
     assert [type(page[0][1]) for page in pages] == [nodes.figure] * 2
+
+
+def test_no_section_is_named_like_its_page():
+    """Else sphinx-proof does not know the page in the PDF, and its statements have no numbers."""
+    for path in sorted((ROOT / "book").glob("*.md")):
+        text = re.sub(r"^```.*?^```", "", path.read_text("utf8"), flags=re.M | re.S)
+        title, *sections = [h.lower() for h in re.findall(r"^#+ (.+)$", text, flags=re.M)]
+        assert title not in sections, path.name
