@@ -12,6 +12,7 @@ from firal.common.rounds import check_budget
 from firal.data.classes import table_of_classes
 from firal.data.columns import listed_features
 from firal.data.points import Points, telling
+from firal.engine.homes import as_home
 from firal.engine.passes import Home
 from firal.estimate import (
     SLOW,
@@ -24,6 +25,7 @@ from firal.estimate import (
     total_memory,
     why_impossible,
 )
+from firal.placement import is_held, largest_held
 
 log = logging.getLogger("firal")
 
@@ -78,13 +80,21 @@ def announce(
         n_classes = max(n_classes, P.shape[1])
         parts.append(f"no fit: probabilities of {P.shape[1]} classes from {options.probabilities}")
 
-    if isinstance(X, Home):
-        columns = (d if options.pca is None else options.pca) + options.intercept
+    columns = d if options.pca is None else options.pca
+    most = largest_held(columns, n_classes, options.budget, options.strategy, P is not None)
+    if isinstance(X, Home) or not is_held(n, d, most):
         plan = estimate_streamed(
-            n, d, columns, n_classes, len(points.labels), options.budget, options.strategy
+            n,
+            d,
+            columns + options.intercept,
+            n_classes,
+            len(points.labels),
+            options.budget,
+            options.strategy,
         )
         time, memory = time_text(plan.seconds(machine_rate())), size_text(plan.memory)
-        log.info("; ".join([*parts, f"read block by block from {X.kind}: {time}, {memory}"]))
+        where = as_home(X).kind
+        log.info("; ".join([*parts, f"read block by block from {where}: {time}, {memory}"]))
         return
 
     def plan_for(pca):

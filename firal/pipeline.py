@@ -14,7 +14,6 @@ What is going on is logged to the logger "firal" at level INFO.
 from __future__ import annotations
 
 import logging
-import os
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
@@ -25,14 +24,14 @@ from numpy.typing import ArrayLike
 from firal.common import checks
 from firal.common.progress import reporter
 from firal.common.rounds import check_budget, optional_rows, round_generator
-from firal.engine.homes import as_home, is_dask
-from firal.engine.inputs import as_table, encode_labels
+from firal.engine.inputs import encode_labels
 from firal.engine.moments import streamed_feature_map
 from firal.engine.passes import Home
 from firal.engine.pool import FeaturePool
 from firal.engine.scaling import feature_map
 from firal.given_probabilities import table_probabilities
 from firal.picking import DEFAULT, RIDGE, Picks, fit_and_pick, pick, why_no_model
+from firal.placement import largest_held, placed, whole_table
 from firal.selection.ftrl import Selection
 from firal.selection.wide_sizes import is_wide
 from firal.strategies import named
@@ -48,10 +47,6 @@ __all__ = [
     "why_no_model",
 ]
 
-# Streams are as quick (100,000 points of 20 features: 3.2 CPU s, in memory 3.5) and need less (145
-# and 248 MB above the data), but greedy steps see candidates only. In memory a selection needs
-# about twice its features (285 MB above 160 MB, a million points): 2 GB at this size.
-STREAM_FROM = 2**30  # bytes of the features
 LARGEST_RIDGE = 1e30
 
 log = logging.getLogger("firal")
@@ -114,7 +109,8 @@ def next_batch(
     X : array_like, data frame, path or Dask array, of shape (n, d)
         One row per point, with or without a label. All columns must be numbers. A path is that of a
         ``.npy`` or ``.parquet`` file. A Dask array, and any table whose features would take more
-        than 1 GiB, is read block by block and never copied as a whole.
+        than 32 MiB, is read block by block and never copied as a whole. For wide features, given
+        probabilities and a function as the strategy that begins at 1 GiB.
     y : sequence of n entries, dict, or None
         Labels: one entry per row with None, NaN, ``pandas.NA`` or "" where there is no label; or
         ``{row: label}``; or None if there is no label at all. Labels are words or whole numbers;
@@ -178,13 +174,16 @@ def next_batch(
     ('firal-ridge', ('wine 0', 'wine 1', 'wine 2'), 4)
     """
     # 1. Numbers and labels as the method wants them.
-    table = _table(X)
+    table = whole_table(X)
     n, d = table.shape
     known, codes, classes = encode_labels(y, n)
     waiting = np.setdiff1d(optional_rows(pending, n, "pending"), known)
     barred = np.unique(np.concatenate([known, waiting, optional_rows(exclude, n, "exclude")]))
     check_budget(budget, n - barred.size)
     _check_options(strategy, ridge, eta)
+    columns = d if pca is None else pca
+    most = largest_held(columns, len(classes), budget, strategy, probabilities is not None)
+    table = placed(table, X, most)
     streamed = isinstance(table, Home)
     size = f"{n} points, {d} features, {known.size} labels, {n - barred.size} to choose from"
     if streamed:
@@ -206,7 +205,7 @@ def next_batch(
         pool = FeaturePool(table, _streamed_map(table, options, progress), barred)
         labeled, rows_of = pool.of_rows(np.concatenate([known, waiting])), pool.table_rows
     else:
-        kind = _kind(table, strategy, d if pca is None else pca, budget)
+        kind = _kind(table, strategy, columns, budget)
         with _reporting(progress) as report:  # wide columns take a while
             report("scale", 0, 2)
             made = feature_map(table, **options)
@@ -243,18 +242,6 @@ def next_batch(
         selection=picks.selection,
         note=picks.note,
     )
-
-
-def _table(X):
-    """The table as an array, or as a home if it is to be read block by block."""
-    if is_dask(X) or isinstance(X, Home):
-        return as_home(X)
-    if isinstance(X, str | os.PathLike):
-        home = as_home(X)
-        small = 8 * len(home) * (home.shape[1] + 1) <= STREAM_FROM
-        return home.rows(np.arange(len(home))) if small else home
-    table = as_table(X)
-    return table if 8 * len(table) * (table.shape[1] + 1) <= STREAM_FROM else as_home(table)
 
 
 def _kind(table, strategy, d, budget):

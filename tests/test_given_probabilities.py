@@ -85,7 +85,7 @@ def test_who_does_not_use_them(monkeypatch):
     for strategy in ("random", "kmeans"):
         with pytest.raises(ValueError, match=f"got {strategy}, which does not use them"):
             firal.next_batch(X, LABELS, 5, probabilities=forest(), strategy=strategy)
-    monkeypatch.setattr("firal.pipeline.STREAM_FROM", 1000)
+    monkeypatch.setattr("firal.placement.HELD_FROM", 1000)
     with pytest.raises(ValueError, match="probabilities need a table in memory"):
         firal.next_batch(X, LABELS, 5, probabilities=forest())
 

@@ -21,6 +21,7 @@ LAYERS = (
     {"streaming"},
     {"given_probabilities"},
     {"picking"},
+    {"placement"},
     {"pipeline"},
     {"work"},
     {"estimate", "learner"},

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import firal
-from firal import cli, pipeline
-from firal.engine import scaling
+from firal import cli, pipeline, placement
+from firal.engine import passes, scaling
 from firal.engine.homes import as_home
 from firal.engine.passes import Home
 from firal.engine.scaling import model_features
@@ -400,8 +400,12 @@ def test_progress_of_a_table_that_is_read_block_by_block():
     assert seen[0][0] == "scale" and len({done for stage, done, _ in seen if stage == "scale"}) > 1
 
 
-def test_a_mapped_file_is_never_copied_as_a_whole(tmp_path, monkeypatch):
-    monkeypatch.setattr(scaling, "BLOCK_BYTES", 2**20)
+@pytest.mark.parametrize("streamed", [False, True])
+def test_a_mapped_file_is_never_copied_as_a_whole(tmp_path, monkeypatch, streamed):
+    if not streamed:
+        monkeypatch.setattr(placement, "STREAM_FROM", 2**30)
+    for module in (scaling, passes):
+        monkeypatch.setattr(module, "BLOCK_BYTES", 2**20)
     shape = (100_000, 60)
     made = np.lib.format.open_memmap(tmp_path / "X.npy", "w+", np.float32, shape)
     made[:] = np.random.default_rng(0).normal(size=(1, 60))
@@ -430,13 +434,44 @@ def test_tables_are_read_block_by_block_from_a_size_on(monkeypatch, tmp_path):
     """Their features would be float64 with one more column, the intercept."""
     X = np.arange(60.0).reshape(20, 3)
     np.save(tmp_path / "X.npy", X)
-    for table in (X, tmp_path / "X.npy", str(tmp_path / "X.npy")):
-        monkeypatch.setattr(pipeline, "STREAM_FROM", 8 * 20 * 4)
-        assert np.array_equal(pipeline._table(table), X)
-        monkeypatch.setattr(pipeline, "STREAM_FROM", 8 * 20 * 4 - 1)
-        home = pipeline._table(table)
+    for given in (X, tmp_path / "X.npy", str(tmp_path / "X.npy")):
+        table = placement.whole_table(given)
+        assert np.array_equal(placement.placed(table, given, 8 * 20 * 4), X)
+        home = placement.placed(table, given, 8 * 20 * 4 - 1)
         assert isinstance(home, Home) and home.shape == (20, 3)
-        assert pipeline._table(home) is home
+        assert placement.placed(home, home, 8 * 20 * 4) is home
+
+
+def places(monkeypatch, caplog, n=30, d=3, labels=2, **options):
+    """Whether a table is read block by block where that begins with tables of its size."""
+    X = np.random.default_rng(0).normal(size=(n, d))
+    y = {row: row % labels for row in range(labels)}
+    caplog.set_level("INFO", "firal")
+    seen = []
+    for name in ("STREAM_FROM", "HELD_FROM"):
+        monkeypatch.setattr(placement, name, 8 * n * (d + 1) - 1)
+        caplog.clear()
+        refused = ""
+        try:
+            firal.next_batch(X, y, 3, **options)
+        except ValueError as error:
+            refused = str(error)
+        assert not refused or "in memory" in refused
+        seen.append("block by block" in caplog.text + refused)
+    return seen
+
+
+def test_what_blocks_cannot_do_is_held_longer(monkeypatch, caplog):
+    """Beyond 1 GiB a function and probabilities are refused: the whole pool would be needed."""
+    for strategy in ("firal-ridge", "firal", "bait", "kmeans", "entropy", "random"):
+        assert places(monkeypatch, caplog, strategy=strategy) == [True, True], strategy
+    monkeypatch.undo()
+    P = np.full((30, 2), 0.5)
+    first = lambda pool, labeled, theta, budget, rng: np.arange(budget)  # noqa: E731
+    for options in ({"probabilities": P}, {"strategy": first}, {"d": 796}):
+        assert places(monkeypatch, caplog, **options) == [False, True], options
+        monkeypatch.undo()
+    assert places(monkeypatch, caplog, d=796, pca=3) == [True, True]
 
 
 def test_wide_features_in_float32_stay_so_for_the_default():

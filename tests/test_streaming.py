@@ -5,7 +5,7 @@ import pytest
 from homes_of import all_homes
 
 import firal
-from firal import picking, pipeline, streaming
+from firal import picking, streaming
 from firal.engine import passes
 from firal.engine.clusters import nearest_distinct
 from firal.engine.homes import as_home
@@ -116,7 +116,7 @@ def test_large_tables_stream_and_small_ones_do_not(monkeypatch, tmp_path, caplog
     caplog.set_level("INFO", "firal")
     small = [firal.next_batch(one, y, B, strategy="entropy").rows.tolist() for one in inputs]
     assert "block by block" not in caplog.text
-    monkeypatch.setattr(pipeline, "STREAM_FROM", 8 * N * (D + 1) - 1)
+    monkeypatch.setattr("firal.placement.STREAM_FROM", 8 * N * (D + 1) - 1)
     large = [firal.next_batch(one, y, B, strategy="entropy").rows.tolist() for one in inputs]
     assert caplog.text.count("read block by block from memory") == 1
     assert caplog.text.count("read block by block from file") == 2

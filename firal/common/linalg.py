@@ -7,7 +7,9 @@ Nothing is checked here.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
+from itertools import pairwise
 
 import numpy as np
 from scipy import linalg
@@ -16,6 +18,7 @@ from scipy.linalg import lapack
 from firal.common import halves, nogil
 from firal.common.blocks import pool_blocks
 
+PANEL = 256  # columns that are solved together
 TILE = 256  # rows and columns of a square that stays in cache while it is transposed
 
 
@@ -152,7 +155,7 @@ def trace_and_derivative(
     -------
     tuple of float and np.ndarray
         f and M, where -M is the derivative of f in A; (inf, None) if A is not positive definite.
-        Cost: about 2 size^3 multiply-adds.
+        Cost: about 3/2 size^3 multiply-adds if F is lower triangular, 5/3 size^3 if not.
     """
     C, half = A.T.copy(order="F"), F.copy(order="F")
     if not halves.cholesky(C, threads):
@@ -160,15 +163,24 @@ def trace_and_derivative(
 
     def of_columns(part):
         columns = half[:, part]
-        halves.solve(C, columns)
+        # C is lower triangular: C^{-1} F starts with the zeros of F
+        first = 0 if half[: part.start, part].any() else part.start
+        halves.solve(C[first:, first:], columns[first:])
         f = float(np.vdot(columns.T, columns.T))  # .T: in the order of memory
         halves.solve(C, columns, transposed=True)
-        return f, nogil.gram(columns)
+        return f
 
-    return _added(nogil.in_threads(of_columns, nogil.parts(half.shape[1], threads), threads))
+    panels = list(pool_blocks(half.shape[1], 1, PANEL))
+    f = sum(nogil.in_threads(of_columns, panels, threads))
+    return f, gram(half, C, threads)
 
 
-def product_and_gram(A: np.ndarray, C: np.ndarray, threads: int = 1) -> np.ndarray:
+def product_and_gram(
+    A: np.ndarray,
+    C: np.ndarray,
+    threads: int = 1,
+    room: Sequence[np.ndarray] = (),
+) -> np.ndarray:
     """Compute ``(A C) (A C)^T``.
 
     Parameters
@@ -179,25 +191,55 @@ def product_and_gram(A: np.ndarray, C: np.ndarray, threads: int = 1) -> np.ndarr
         Lower triangular, in Fortran order.
     threads : int
         Number of threads that share the rows and columns.
+    room : sequence of np.ndarray of shape (size, size)
+        None or two, in Fortran order. Overwritten; the second one holds the product then.
 
     Returns
     -------
     np.ndarray of shape (size, size)
         The product. Cost: size^3 multiply-adds.
     """
-    half, parts = A.T.copy(order="F"), nogil.parts(len(A), threads)
-    nogil.in_threads(lambda part: nogil.multiply_triangular(half[part], C), parts, threads)
-    grams = nogil.in_threads(lambda part: (0.0, nogil.gram(half[:, part])), parts, threads)
-    return _added(grams)[1]
+    half, out = room or (np.empty_like(C), np.empty_like(C))
+
+    def multiply(part):
+        half[part] = A.T[part]  # the same numbers, in the order of memory
+        nogil.multiply_triangular(half[part], C)
+
+    nogil.in_threads(multiply, nogil.parts(len(A), threads), threads)
+    return gram(half, out, threads)
 
 
-def _added(results):
-    """Sum of numbers, and of matrices of which only the lower triangle is there."""
-    f, M = results[0]
-    for more, other in results[1:]:
-        f += more
-        M += other
-    return f, from_lower(M)
+def gram(B: np.ndarray, out: np.ndarray, threads: int = 1) -> np.ndarray:
+    """Compute ``B B^T``.
+
+    Parameters
+    ----------
+    B : np.ndarray of shape (size, n)
+        In Fortran order.
+    out : np.ndarray of shape (size, size)
+        In Fortran order. Overwritten.
+    threads : int
+        Number of threads; each computes columns of the lower triangle.
+
+    Returns
+    -------
+    np.ndarray of shape (size, size)
+        The product, in the memory of ``out``. Cost: size^2 n / 2 multiply-adds.
+    """
+    size = len(B)
+
+    # columns of about the same area below the diagonal
+    edges = np.rint(size * (1 - np.sqrt(1 - np.arange(threads + 1) / threads))).astype(int)
+
+    def columns(edge):
+        rows, below = slice(*edge), slice(edge[1], size)
+        nogil.add_gram(B[rows], out[rows, rows], 1.0, keep=0.0)
+        if edge[1] < size:
+            nogil.add_product(B[below], B[rows].T, out[below, rows], 1.0, keep=0.0)
+
+    parts = [edge for edge in pairwise(edges) if edge[0] < edge[1]]
+    nogil.in_threads(columns, parts, threads)
+    return from_lower(out)
 
 
 def is_singular(spectrum: np.ndarray) -> bool:

@@ -115,7 +115,9 @@ def own_gram(C: np.ndarray) -> None:
     _lauum[C.dtype](b"L", _integer(len(C)), *_matrix(C), _integer(0))
 
 
-def add_product(A: np.ndarray, B: np.ndarray, out: np.ndarray, factor: float) -> None:
+def add_product(
+    A: np.ndarray, B: np.ndarray, out: np.ndarray, factor: float, keep: float = 1.0
+) -> None:
     """Add ``factor A B`` to a matrix; A may be the transpose of a matrix in Fortran order, B too.
 
     Parameters
@@ -128,6 +130,8 @@ def add_product(A: np.ndarray, B: np.ndarray, out: np.ndarray, factor: float) ->
         In Fortran order. Overwritten.
     factor : float
         Of the product.
+    keep : float, default 1.0
+        What ``out`` is multiplied by first; 0 if it is not initialized.
     """
 
     def operand(M):
@@ -137,7 +141,7 @@ def add_product(A: np.ndarray, B: np.ndarray, out: np.ndarray, factor: float) ->
     (first, a), (second, b) = operand(A), operand(B)
     sizes = _integer(out.shape[0]), _integer(out.shape[1]), _integer(A.shape[1])
     _gemm[out.dtype](
-        first, second, *sizes, _real(factor, out), *a, *b, _real(1.0, out), *_matrix(out)
+        first, second, *sizes, _real(factor, out), *a, *b, _real(keep, out), *_matrix(out)
     )
 
 
@@ -226,25 +230,7 @@ def multiply_transposed(C: np.ndarray, B: np.ndarray) -> None:
     _trmm[B.dtype](b"L", b"L", b"T", b"N", *sizes, _real(1.0, B), *_matrix(C, B), *_matrix(B))
 
 
-def gram(B: np.ndarray) -> np.ndarray:
-    """Compute the lower triangle of ``B B^T``.
-
-    Parameters
-    ----------
-    B : np.ndarray of shape (size, n)
-        May be some columns of a larger matrix.
-
-    Returns
-    -------
-    np.ndarray of shape (size, size)
-        In Fortran order; what is above the diagonal is zero.
-    """
-    out = np.zeros((len(B), len(B)), B.dtype, order="F")
-    add_gram(B, out, 1.0)
-    return out
-
-
-def add_gram(B: np.ndarray, out: np.ndarray, factor: float) -> None:
+def add_gram(B: np.ndarray, out: np.ndarray, factor: float, keep: float = 1.0) -> None:
     """Add ``factor B B^T`` to the lower triangle; B may be a transpose, as in ``add_product``.
 
     Parameters
@@ -255,12 +241,14 @@ def add_gram(B: np.ndarray, out: np.ndarray, factor: float) -> None:
         In Fortran order. Overwritten below the diagonal.
     factor : float
         Of the product.
+    keep : float, default 1.0
+        As in ``add_product``.
     """
     plain = B.strides[0] == B.itemsize
     b = _matrix(B if plain else B.T, out)
     sizes = _integer(len(B)), _integer(B.shape[1])
     which = b"N" if plain else b"T"
-    _syrk[out.dtype](b"L", which, *sizes, _real(factor, out), *b, _real(1.0, out), *_matrix(out))
+    _syrk[out.dtype](b"L", which, *sizes, _real(factor, out), *b, _real(keep, out), *_matrix(out))
 
 
 def in_threads(work: Callable[[Any], Any], items: Sequence, threads: int) -> list:

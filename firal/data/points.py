@@ -20,7 +20,7 @@ from firal.data.point_names import check_ids
 from firal.data.streams import is_long, stream_table
 from firal.data.tables import read_table
 from firal.engine.passes import Home
-from firal.pipeline import STREAM_FROM
+from firal.placement import HELD_FROM
 
 LEAK = 20  # labels from which on a column that agrees with them all is no chance
 
@@ -117,7 +117,7 @@ def read_points(
     if len(columns) == 2 and columns[0] == columns[1]:
         raise ValueError(f"the label column and the id column must differ, got {columns[0]!r}")
     texts = [] if show is None else [show]
-    if dask or (is_long(path, STREAM_FROM) and not (one_hot or impute)):
+    if dask or (is_long(path, HELD_FROM) and not (one_hot or impute)):
         if one_hot or impute:
             raise ValueError("one_hot and impute need a table in memory, got one on Dask workers")
         table = stream_table(path, [*columns, *texts], ignore, dask, confirmed)

@@ -275,17 +275,23 @@ class _FtrlRule:
         self.rounding, self.eta = rounding, eta
         self.picked, self.gains, self.constant = rounding.picked(), [], 0.0
         self.ratio = np.inf
-        self.last, self.misses, self.by_factors = None, (0.0, 0.0), rounding.Sigma.ndim == 2
+        self.last, self.misses, self.by_factors = None, [0.0, 0.0], rounding.Sigma.ndim == 2
+        # W1, and what `score_matrices` needs besides: fresh memory in every step would cost a tenth
+        self.K = np.empty_like(rounding.Sigma)
+        self.room = [np.empty_like(rounding.factor) for _ in range(2)] if self.by_factors else []
 
     def weights(self):
-        Sigma, eta = self.rounding.Sigma, self.eta
+        Sigma, eta, K = self.rounding.Sigma, self.eta, self.K
         found = self._normalizer()
-        K = np.empty_like(Sigma)
-        for rows in cached_rows(len(K)):
+
+        def fill(rows):
             np.add(self.picked.information[rows], self.rounding.labeled_per_pick[rows], out=K[rows])
             K[rows] *= eta
             K[rows] += found.x * Sigma[rows]
-        W1, W2 = self.rounding.score_matrices(K)
+
+        threads = matrix_threads(len(K), self.rounding.problem.threads)
+        in_threads(fill, list(cached_rows(len(K))), threads)
+        W1, W2 = self.rounding.score_matrices(K, *self.room)
         known = np.vdot(W1, Sigma)
         self.constant = (found.h - known) / eta
         self.last = found.x, W1, W2, known
@@ -305,11 +311,14 @@ class _FtrlRule:
         picked, size = self.picked, len(self.rounding.Sigma)
         if self.by_factors and size >= normalizer.FROM and not picked.spectrum_is_known():
             threads = matrix_threads(size, self.rounding.problem.threads)
-            B = self.eta * picked.white
-            before, miss = self.misses  # they change evenly from step to step
-            found = normalizer.from_factors(B, [self._at_last()], 2 * miss - before, threads)
+            # misses lie about on a line
+            seen = self.misses[-4:]
+            miss = np.polyval(np.polyfit(np.arange(-len(seen), 0), seen, 1), 0)
+            found = normalizer.from_factors(
+                picked.white, [self._at_last()], miss, threads, self.eta, self.room[0]
+            )
             if found is not None:
-                self.misses = miss, found[1]
+                self.misses.append(found[1])
                 return found[0]
             self.by_factors = False
         spectrum = self.eta * picked.spectrum()

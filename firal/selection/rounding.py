@@ -64,13 +64,15 @@ class Rounding(NamedTuple):
         """
         return PickedPoints(self)
 
-    def score_matrices(self, K: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def score_matrices(self, K: np.ndarray, *room: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Compute ``W1 = K^{-1}`` and ``W2 = K^{-1} Sigma K^{-1}``.
 
         Parameters
         ----------
         K : np.ndarray of shape (d~, d~)
             Positive definite. Overwritten.
+        *room : np.ndarray of shape (d~, d~)
+            None or two, in Fortran order. Overwritten.
 
         Returns
         -------
@@ -79,7 +81,7 @@ class Rounding(NamedTuple):
         """
         threads = matrix_threads(len(K), self.problem.threads)
         W1 = invert_in_place(K, "Sigma(z)", threads)
-        return W1, product_and_gram(W1, self.factor, threads)
+        return W1, product_and_gram(W1, self.factor, threads, room)
 
     def greedy_picks(
         self,

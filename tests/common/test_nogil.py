@@ -48,7 +48,11 @@ def test_triangular_products_and_solutions_touch_their_part_only():
     assert B[:, part] == pytest.approx(C.T @ A[:, part], rel=1e-12)
     B[:, part] = A[:, part]
     assert np.array_equal(B, A)
-    assert nogil.gram(A[:, part]) == pytest.approx(np.tril(A[:, part] @ A[:, part].T), abs=1e-12)
+    out = np.full((len(A), len(A)), np.nan, order="F")  # keep=0: what was there does not count
+    nogil.add_gram(A[:, part], out, 1.0, keep=0.0)
+    assert np.tril(out) == pytest.approx(np.tril(A[:, part] @ A[:, part].T), abs=1e-12)
+    nogil.add_product(A[:, part], A[:, part].T, out, 0.5, keep=0.0)
+    assert out == pytest.approx(A[:, part] @ A[:, part].T / 2, abs=1e-12)
 
 
 def test_memory_in_another_order_is_refused():

@@ -71,7 +71,7 @@ def test_what_cannot_be_streamed(folder):
 def test_the_command_streams_a_long_file(folder, capsys, monkeypatch):
     code, rows, err = picks(capsys, "x.parquet", *OPTIONS)
     assert code == 0 and len(rows) == 5 and "block by block" not in err
-    monkeypatch.setattr(points, "STREAM_FROM", 1000)
+    monkeypatch.setattr(points, "HELD_FROM", 1000)
     code, streamed, err = picks(capsys, "x.parquet", *OPTIONS)
     assert code == 0 and streamed == rows and "read block by block from file" in err
 
@@ -91,7 +91,7 @@ def test_labels_and_ids_are_named_before_a_long_table_is_read(folder, capsys, mo
     column, reason = LABEL_LIKE[name]
     table = parquet.read_table("x.parquet").append_column(name, pyarrow.array(column))
     parquet.write_table(table, "x.parquet")
-    monkeypatch.setattr(points, "STREAM_FROM", 1000)
+    monkeypatch.setattr(points, "HELD_FROM", 1000)
     monkeypatch.setattr(streams, "FIRST", 50)
     code, _, err = picks(capsys, "x.parquet", *OPTIONS)
     assert code == 2 and reason in err and "--feature" in err and "block by block" not in err

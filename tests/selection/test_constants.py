@@ -7,7 +7,7 @@ holds the values that are used, and these are part of what the book measured.
 import numpy as np
 import pytest
 
-from firal import estimate, pipeline, work
+from firal import estimate, pipeline, placement, work
 from firal.engine import categories, clusters, columns, inputs, memory, passes, typical
 from firal.model import from_sklearn, newton_system, separation
 from firal.selection import (
@@ -40,7 +40,8 @@ from firal.session import evaluation
 from firal.theory import transforms
 
 NUMBERS = {
-    pipeline: {"STREAM_FROM": 2**30, "LARGEST_RIDGE": 1e30},
+    pipeline: {"LARGEST_RIDGE": 1e30},
+    placement: {"STREAM_FROM": 2**25, "HELD_FROM": 2**30},
     estimate: {
         "SLOW": 120.0,
         "PER_WIDE": 1.2,
@@ -99,7 +100,7 @@ NUMBERS = {
     end_to_end: {"MAX_ITER": 1000},
     fir_estimate: {"MOST_ITERATIONS": 1000, "RESIDUAL": 1e-5, "CONTROL_WORK": 2e11},
     ftrl: {"LARGEST_ETA": 1e12},
-    normalizer: {"FROM": 600, "NEAR": 5e-5, "AT": 1e-6, "SOUND": 1e-10, "MOST": 4},
+    normalizer: {"FROM": 600, "NEAR": 5e-7, "AT": 1e-6, "SOUND": 1e-10, "MOST": 4},
     penalized: {
         "RIDGE": 1e-2,
         "LARGEST_SIZE": 600,
