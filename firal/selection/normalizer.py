@@ -32,7 +32,7 @@ from firal.common.nogil import in_threads, parts
 # Eigenvalues cost 2.0, 1.7, 1.7 and 2.5 inverses of order 300, 450, 600 and 900 (one thread), and
 # more beyond; a step by factors needs one or two, and the traces at the last nu.
 FROM = 600  # order from which on factors are quicker than eigenvalues
-NEAR = 5e-7  # q p^2 from which on the root of the model is accurate to 1e-8, see `_is_near`
+NEAR = 3e-7  # q p^2 from which on the root of the model is accurate to 1e-8, see `_is_near`
 AT = 1e-6  # |phi - 1| from which on one step with the slope of the model is
 SOUND = 1e-10  # largest relative rounding error of the model where it is used
 MOST = 4  # factorizations; more cost as much as the eigenvalues
@@ -163,7 +163,7 @@ def _is_near(known):
     """Whether the root of the model is accurate enough to be nu.
 
     With q and p, the smallest two |phi - 1| that are known, its relative error is at most about
-    0.02 q p^2: the model meets h and phi at both x. Measured on the spectra of the tests.
+    0.03 q p^2: the model meets h and phi at both x. Measured on the spectra of the tests.
     """
     q, p = sorted(abs(one.phi - 1) for one in known)[:2]
     return q * p**2 <= NEAR

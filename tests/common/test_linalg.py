@@ -60,6 +60,30 @@ def test_traces_and_derivative():
     assert linalg.trace_and_derivative(-A, F) == (np.inf, None)
 
 
+@pytest.mark.parametrize("threads", [1, 2])
+def test_zeros_of_the_factor_are_used_only_where_they_are(threads):
+    """Zeros above the diagonal of a triangular factor save work; other factors may have few."""
+    size = linalg.PANEL + 150
+    A, lower = definite(size, 1), linalg.factor_of(definite(size, 2))
+    for shape in ("lower", "upper", "one entry above"):
+        F = {"lower": lower, "upper": lower.T, "one entry above": lower.copy()}[shape]
+        if shape == "one entry above":
+            F[linalg.PANEL - 1, linalg.PANEL + 7] = 3.0
+        f, M = linalg.trace_and_derivative(A, np.asfortranarray(F), threads)
+        half = np.linalg.solve(A, F)
+        assert f == pytest.approx(np.vdot(F, half), rel=1e-11), shape
+        assert np.abs(M - half @ half.T).max() <= 1e-10 * np.abs(M).max(), shape
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3, 5])
+@pytest.mark.parametrize("size", [1, 2, 3, 7, 40])
+def test_gram_by_columns_of_the_lower_triangle(size, threads):
+    B = np.asfortranarray(np.random.default_rng(size).normal(size=(size, 6)))
+    out = np.full((size, size), np.nan, order="F")
+    found = linalg.gram(B, out, threads)
+    assert found == pytest.approx(B @ B.T, abs=1e-13) and np.shares_memory(found, out)
+
+
 def test_singular_to_rounding():
     assert not linalg.is_singular(np.array([1e-12, 1.0]))
     assert linalg.is_singular(np.array([1e-16, 1.0]))

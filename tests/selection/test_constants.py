@@ -100,7 +100,7 @@ NUMBERS = {
     end_to_end: {"MAX_ITER": 1000},
     fir_estimate: {"MOST_ITERATIONS": 1000, "RESIDUAL": 1e-5, "CONTROL_WORK": 2e11},
     ftrl: {"LARGEST_ETA": 1e12},
-    normalizer: {"FROM": 600, "NEAR": 5e-7, "AT": 1e-6, "SOUND": 1e-10, "MOST": 4},
+    normalizer: {"FROM": 600, "NEAR": 3e-7, "AT": 1e-6, "SOUND": 1e-10, "MOST": 4},
     penalized: {
         "RIDGE": 1e-2,
         "LARGEST_SIZE": 600,

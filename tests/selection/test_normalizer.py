@@ -113,6 +113,31 @@ def test_the_model_meets_what_is_known_and_knows_its_slope():
             assert model.meets(right._replace(phi=right.phi * off)) == met
 
 
+def worst_root(limit):
+    """Largest error of the model's root where q p^2 is ``limit``, as in ``_is_near``."""
+    errors = []
+    for kind in ("even", "rank deficient", "one far below"):
+        values = np.sort(SPECTRA[kind](np.random.default_rng(0), 200))
+        nu = from_eigenvalues(values)
+        slope = 2 * np.sum((nu + values) ** -3.0)  # of 1 - phi
+        for p in (-0.3, -0.1, -0.02, 0.02, 0.1):
+            for sign in (-1, 1):
+                known = [known_at(nu - miss / slope, values) for miss in (p, sign * limit / p**2)]
+                model = normalizer._Model(known, len(values), values.sum())
+                if model.meets(known[1]):
+                    errors.append(abs(model.root() - nu) / (nu + values[0]))
+    return max(errors)
+
+
+def test_near_means_an_error_of_1e_8():
+    assert worst_root(normalizer.NEAR) <= 1e-8
+    assert worst_root(10 * normalizer.NEAR) > 1e-8  # and not much less would do
+    known = [Known(1.0, 1.0, 1 + phi) for phi in (0.02, -7e-4, 0.5)]
+    assert normalizer._is_near(known)
+    assert not normalizer._is_near([known[0]._replace(phi=1.03), *known[1:]])
+    assert not normalizer._is_near([known[0], known[1]._replace(phi=1 - 9e-4), known[2]])
+
+
 def test_a_guess_that_is_not_definite_is_given_up():
     values = np.arange(20.0)
     assert from_factors(np.diag(values), [known_at(3.0, values)], miss=-50.0) is None
