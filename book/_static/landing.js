@@ -54,9 +54,11 @@
     requestAnimationFrame(() => setTimeout(painted));
   }
 
+  // in a frame of its own, behind what scripts move when the page has been read
   function painted() {
-    if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", reveal);
-    else reveal();
+    const later = () => requestAnimationFrame(() => setTimeout(reveal));
+    if (document.readyState === "loading") document.addEventListener("DOMContentLoaded", later);
+    else later();
   }
 
   if (!location.hash) return;
