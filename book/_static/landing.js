@@ -44,7 +44,7 @@
     if (landed) return;
     const loading = document.readyState === "loading";
     if (!first && target()) first = all.length;
-    if (!fonts) return;
+    if (!fonts && loading) return;
     if (loading && (!first || all.length < first + ENOUGH)) return requestAnimationFrame(look);
     const full = mark();
     if (full === undefined) return reveal();
