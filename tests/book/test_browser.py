@@ -124,7 +124,9 @@ def test_a_link_to_a_theorem_lands_at_once_and_nothing_moves_later(width, place,
     assert seen["shift"] < 0.01
 
 
-@pytest.mark.parametrize("end", ["#the-guarantee", "#nothing-here", "#ex-guarantee-1", "#summary", ""])
+@pytest.mark.parametrize(
+    "end", ["#the-guarantee", "#nothing-here", "#ex-guarantee-1", "#summary", ""]
+)
 def test_wherever_a_link_leads_the_whole_page_appears(end, tmp_path):
     """The title, no place at all, an exercise, the end of the page."""
     parts = "[...document.querySelectorAll('.bd-article > section > section')]"
