@@ -6,6 +6,7 @@ three profiles, and a box "Change this, expect that". The expectations are in ``
 
 from functools import cache
 from pathlib import Path
+from shlex import quote
 
 import yaml
 from docutils import nodes
@@ -15,15 +16,6 @@ from firal.companion import profiles
 TITLE = "Change this, expect that"
 RUN = ".venv/bin/python book/_tools/run_notebooks.py --nb {name} --out _build/mine {change}"
 NOTES = "book/try_this.yml"
-ANY = {
-    "change": "SEED = 7",
-    "expect": "other random numbers. A check that comes out otherwise stops the run and says so.",
-}
-RECORDED = {
-    "change": 'PROFILE = "smoke"',
-    "expect": "everything is computed, on a small sample and in seconds, instead of read from the"
-    " record of a long run. It shows how the notebook works, not what comes out.",
-}
 
 
 def shown(value):
@@ -77,22 +69,26 @@ def box(name, items):
     return found
 
 
+def settings(change):
+    """The parameters of a change, ``A = 1; B = [2, 3]``, and their values, as they are written."""
+    return dict(part.strip().split(" = ", 1) for part in change.split(";"))
+
+
 def option(change):
-    """A change as an option of the command."""
-    knob, _, value = change.partition(" = ")
-    return f"--profile {value.strip(chr(34))}" if knob == "PROFILE" else f"-p {knob} {value}"
+    """A change as options of the command."""
+    return " ".join(
+        f"--profile {value.strip(chr(34))}" if knob == "PROFILE" else f"-p {knob} {quote(value)}"
+        for knob, value in settings(change).items()
+    )
 
 
 def changes(app, name):
-    """What there is to try in a notebook; a record of a long run has one seed."""
+    """What there is to try in a notebook."""
     path = Path(app.srcdir) / NOTES
-    known = {}
-    if path.is_file():
-        app.env.note_dependency(str(path))
-        known = notes(path, path.stat().st_mtime_ns)
-    if name in known or not profiles.SIZES.get(name):
-        return known.get(name, [])
-    return [RECORDED if name in profiles.STORED else ANY]
+    if not path.is_file():
+        return []
+    app.env.note_dependency(str(path))
+    return notes(path, path.stat().st_mtime_ns).get(name, [])
 
 
 def add_knobs(app, container, stem):

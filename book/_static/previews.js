@@ -1,9 +1,10 @@
-// Pointing at a link to a statement or an equation shows it (book/_ext/previews.py).
+// Pointing at a link to a statement, an equation or a reference shows it (book/_ext/previews.py).
 (() => {
   const pages = new Map(); // page -> promise of {anchor: markup}
   const answers = new Map();
   let box = null;
   let timer = 0;
+  let cited = null; // the citation that is shown, meanwhile without its title
 
   window.firalPreviews = (page, found) => answers.get(page)?.(found);
 
@@ -33,17 +34,28 @@
     clearTimeout(timer);
     box?.remove();
     box = null;
+    if (cited) cited.link.title = cited.text;
+    cited = null;
   }
 
+  // a citation carries its reference as a title, which comes late and not to the keyboard
+  const reference = (link) => (link.hash && /\/bibliography\.html$/.test(link.pathname) && link.title) || null;
+
   async function show(link) {
-    const [page, anchor] = place(link);
-    const markup = (await load(page))[anchor];
+    const text = reference(link);
+    const [page, anchor] = place(link) || [];
+    const markup = text ? "<p></p>" : (await load(page))[anchor];
     if (!markup || !link.matches(":hover, :focus")) return;
     hide();
     box = document.createElement("div");
     box.className = "preview";
     box.setAttribute("aria-hidden", "true"); // a screen reader follows the link instead
     box.innerHTML = markup;
+    if (text) {
+      cited = { link, text };
+      link.title = "";
+      box.firstChild.textContent = text;
+    }
     document.body.append(box);
     const at = link.getBoundingClientRect();
     const size = box.getBoundingClientRect();
@@ -54,7 +66,7 @@
 
   function soon(event) {
     const link = event.target.closest?.("article a.reference.internal");
-    if (!link || !place(link)) return;
+    if (!link || !(place(link) || reference(link))) return;
     hide();
     timer = setTimeout(show, 200, link);
   }

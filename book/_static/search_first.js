@@ -11,6 +11,10 @@ document.addEventListener("DOMContentLoaded", () => {
   const meanings = (word) => new Set([word, ...groups.filter((g) => g.has(word)).flatMap((g) => [...g])]);
   const escaped = (text) => text.replace(/[&<>"]/g, (c) => "&#" + c.charCodeAt(0) + ";");
 
+  // formulas in headings: the index has their source
+  const SIGNS = { eta: "η", zeta: "ζ", lambda: "λ", rho: "ρ", sigma: "σ", theta: "θ", sqrt: "√", times: "×", fir: "FIR" };
+  const readable = (text) => text.replace(/\\(\w+?)(?![a-zA-Z])/g, (_, name) => SIGNS[name] || name).replace(/[{}$]/g, "").replace(/: +\((.+)\)$/, ": exercise, $1");
+
   // how well a place fits: each word of the question counts where it stands most prominently
   function fit(asked, title, summary) {
     const [head, rest] = [words(title), words(summary || "")];
@@ -36,7 +40,7 @@ document.addEventListener("DOMContentLoaded", () => {
     const add = (page, title, anchor, about, score) => {
       const key = page + anchor;
       if (score > 0 && (!found.has(key) || found.get(key)[4] < score)) {
-        found.set(key, [page, escaped(title), anchor, about && escaped(about), score, file[page]]);
+        found.set(key, [page, escaped(readable(title)), anchor, about && escaped(about), score, file[page]]);
       }
     };
     if (asked.length) {
@@ -63,6 +67,7 @@ document.addEventListener("DOMContentLoaded", () => {
     const taken = new Set(first.map(([page, , anchor]) => page + anchor));
     const others = plain(query, ...rest).filter(([page, , anchor]) => !taken.has(page + anchor));
     // a result without a description would be fetched, which a page on the disk must not
+    for (const item of others) item[1] = readable(item[1]);
     for (const item of others) item[3] ||= escaped(summaries[item[0]] || titles[docnames.indexOf(item[0])] || "");
     return [...others, ...first]; // the last is shown first
   };

@@ -7,7 +7,6 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 from conftest import ROOT
-from light_icons import ICON
 
 HTML = ROOT / "_build" / "html"
 PAGES = sorted(p for d in ("book", "notebooks") for p in (HTML / d).glob("**/*.html"))
@@ -145,13 +144,10 @@ def test_formulas_are_typeset_and_speak(path):
     assert re.findall(r"\\\(|\\\[", " ".join(parsed(path).text)) == []
 
 
-def test_only_the_icons_in_use_are_kept():
-    script = (HTML / "_static" / "scripts" / "fontawesome.js").read_text(encoding="utf8")
-    kept = {icon[1] or icon[2] for icon in ICON.finditer(script)}
-    pages = " ".join(page.read_text(encoding="utf8") for page in PAGES)
-    shown = set(re.findall(r"\b(?:fas|fa-solid) fa-([a-z-]+)", pages))
-    assert {"bars", "magnifying-glass", "download", "moon"} <= shown <= kept
-    assert len(kept) < 30, "the theme has 2,000"
+def test_icons_are_drawings_and_need_no_script(path):
+    html = path.read_text(encoding="utf8")
+    assert re.findall(r'fontawesome\.js|<(?:i|span)[^>]*class="[^"]*\bfa(?:s|-solid)\b', html) == []
+    assert html.count('<svg class="svg-inline--fa') > 30
 
 
 def test_the_fonts_of_formulas_are_in_the_book():

@@ -16,6 +16,7 @@ sys.path.insert(0, str(ROOT / "book" / "_ext"))
 from fold_proofs import fold, lines  # noqa: E402
 from katex_markup import SHORT, compact, named, rules  # noqa: E402
 from katex_math import FormulaError, known_classes, typeset  # noqa: E402
+from light_icons import drawings, drawn  # noqa: E402
 from light_pictures import lighter, sized  # noqa: E402
 from light_styles import without_unused  # noqa: E402
 from page_head import description  # noqa: E402
@@ -173,3 +174,19 @@ def test_the_font_of_icons_has_the_signs_of_the_style_sheets_and_no_others(tmp_p
     with TTFont(file) as font:
         assert set(font.getBestCmap()) == {bell, moon}
     assert file.stat().st_size < 5_000
+
+
+def test_an_icon_becomes_a_drawing_with_its_size_and_its_words():
+    script = 'x={bars:[448,512,["navicon",8],"f0c9","M0 1z"],"file-pdf":[512,512,[],"f1c1","M2"]}'
+    known = drawings(script)
+    assert known == dict.fromkeys(["bars", "navicon"], ("448", "512", "M0 1z")) | {
+        "file-pdf": ("512", "512", "M2")
+    }
+    page = '<script src="a/scripts/fontawesome.js?v=1"></script><p>'
+    page += '<i class="fa-solid fa-navicon fa-lg" data-mode="dark" title="Menu"></i><i>text</i>'
+    assert drawn(page, known) == (
+        '<p><svg class="svg-inline--fa fa-navicon fa-lg" data-mode="dark" role="img" '
+        'aria-label="Menu" viewBox="0 0 448 512"><path fill="currentColor" d="M0 1z"/></svg>'
+        "<i>text</i>"
+    )
+    assert 'aria-hidden="true"' in drawn('<span class="fas fa-file-pdf"></span>', known)

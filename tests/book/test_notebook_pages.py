@@ -1,11 +1,12 @@
 """How notebooks are shown: what is folded, lines that fit, captions, checks and knobs as tables."""
 
-from types import SimpleNamespace
+import re
 
 import notebook_cells as page
 import notebook_knobs as knobs
 import notebook_verdicts as verdicts
 import pytest
+import yaml
 from conftest import ROOT
 from docutils import nodes
 
@@ -116,28 +117,62 @@ def test_knobs_are_shown_with_the_values_of_the_stored_profile():
     assert bold["N_CLASSES"] == "50" and len(bold) == len(profiles.SIZES["e14"])
 
 
-def test_every_notebook_with_parameters_has_something_to_try():
-    """Without an entry of its own: another seed, or the small size where results are a record."""
-    app = SimpleNamespace(srcdir=ROOT, env=SimpleNamespace(note_dependency=lambda path: None))
-    for name, sizes in profiles.SIZES.items():
-        items = knobs.changes(app, name)
-        assert bool(items) == bool(sizes), name
-        for item in items:
-            assert item["change"].partition(" = ")[0].lower() in {"profile", *sizes}, name
-    assert knobs.changes(app, "e14") == [knobs.RECORDED]
-    assert knobs.box("e14", [knobs.RECORDED]).astext().endswith("_build/mine --profile smoke")
-    assert knobs.box("t04", [knobs.ANY]).astext().endswith("_build/mine -p SEED 7")
+def faults(name, items):
+    """What is wrong with a box "Change this, expect that": items of {change, expect}."""
+    stored = profiles.STORED.get(name, "book")
+    found, teaches = [], False
+    for item in items:
+        given = {k: yaml.safe_load(v) for k, v in knobs.settings(item["change"]).items()}
+        profile = given.setdefault("PROFILE", stored)
+        try:  # refuses unknown names, and values of another type
+            asked = vars(profiles.load(name, given))
+        except ValueError as error:
+            found.append(str(error))
+            continue
+        usual = vars(profiles.load(name, {"PROFILE": profile}))
+        changed = {knob for knob in usual if asked[knob] != usual[knob]}
+        if not changed and profile == stored:
+            found.append(f"{item['change']} changes nothing")
+        teaches |= bool(changed - {"seed"})
+        if not re.search(r"\d", item["expect"]):
+            found.append(f"{item['change']}: no number says what happens")
+        if not 1 <= len(re.findall(r"[.?!](?=\s|$)", item["expect"])) <= 4:
+            found.append(f"{item['change']}: not one to four sentences")
+    if not teaches and set(profiles.SIZES[name]) - {"seed"}:
+        found.append("no parameter besides the seed and the profile")
+    return found
 
 
-def test_every_change_names_a_knob_and_says_what_to_expect():
-    import yaml
-
+def test_every_notebook_has_a_box_that_teaches_something():
     notes = yaml.safe_load((ROOT / knobs.NOTES).read_text(encoding="utf8"))
+    assert set(notes) == set(profiles.SIZES)
     for name, items in notes.items():
-        for item in items:
-            knob = item["change"].partition(" = ")[0]
-            assert knob.lower() in profiles.SIZES[name], f"{name}: {knob}"
-            assert len(item["expect"]) > 20
-            # the value has the type of the one it replaces
-            given = yaml.safe_load(item["change"].partition(" = ")[2])
-            profiles.load(name, {"PROFILE": "book", knob: given})
+        assert 1 <= len(items) <= 3 and faults(name, items) == [], name
+
+
+@pytest.mark.parametrize(
+    ("change", "expect", "fault"),
+    [
+        ("N_STARTS = 1", "The largest falls from 2 to 1.", None),
+        ("N_STARTS = 1; N_INSTANCES = 9", "The largest falls from 2 to 1.", None),
+        ("STARTS = 1", "The largest falls from 2 to 1.", "unknown parameter STARTS"),
+        ("N_STARTS = many", "The largest falls from 2 to 1.", "of type str"),
+        ("N_STARTS = 12", "The largest falls from 2 to 1.", "changes nothing"),
+        ("SEED = 7", "Other laws; all 9 checks come out the same.", "besides the seed"),
+        ('PROFILE = "smoke"', "The largest falls from 2 to 1.", "besides the seed"),
+        ("N_STARTS = 1", "The largest falls.", "no number"),
+        ("N_STARTS = 1", "One. Two. 3. Four. Five.", "sentences"),
+    ],
+)
+def test_a_box_that_teaches_nothing_is_noticed(change, expect, fault):
+    found = faults("t06", [{"change": change, "expect": expect}])
+    assert not found if fault is None else any(fault in one for one in found)
+
+
+def test_a_box_has_its_changes_and_a_command_that_runs_the_first_one():
+    item = {"change": 'PROFILE = "smoke"; POOLS = ["digits", "mnist"]', "expect": "So."}
+    box = knobs.box("e17", [item, {"change": "SEED = 7", "expect": "Then."}])
+    assert "SEED = 7: Then." in box.astext()
+    command = """--nb e17 --out _build/mine --profile smoke -p POOLS '["digits", "mnist"]'"""
+    assert box.astext().endswith(command)
+    assert knobs.box("t04", [{"change": "SEED = 7", "expect": "Then."}]).astext().endswith("SEED 7")
