@@ -20,7 +20,8 @@ from firal.common.text import printable
 from firal.data.classes import rename, table_of_classes
 from firal.data.columns import listed_features
 from firal.data.labels import merge, read_answers
-from firal.data.output import check_suffix, replace_file
+from firal.data.output import check_suffix
+from firal.data.writing import replace_file
 from firal.session.evaluation import advice, learning_curve, wilson
 from firal.session.label_studio import read_answers_of_tasks, tasks
 from firal.session.report import is_report, report

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from firal.data.files import sha256
-from firal.data.output import replace_file
+from firal.data.writing import replace_file
 from firal.session.journal import Journal
 from firal.session.state import State
 

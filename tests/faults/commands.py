@@ -31,8 +31,16 @@ def events(folder):
     return rounds, {str(row): text for row, text in sorted(session.labels.items())}
 
 
-class Next:
+class Command:
+    """What all have."""
+
+    more = ""
+
+
+class Next(Command):
     """``firal next`` in a session with labels."""
+
+    more = "s/round-0[0-9].csv"
 
     def prepare(self, folder):
         np.save(folder / "wine.npy", X)
@@ -58,7 +66,7 @@ class Next:
         return [[rounds[:3], labels], {k: v for k, v in files.items() if k <= "round-03.csv"}]
 
 
-class Label:
+class Label(Command):
     """``firal label``, answers from stdin."""
 
     def prepare(self, folder):
@@ -83,7 +91,7 @@ class Label:
         return events(folder / "s")
 
 
-class Answers:
+class Answers(Command):
     """``firal label FILE FILE`` with a class to confirm: all labels of the files, or none."""
 
     def prepare(self, folder):
@@ -107,7 +115,7 @@ class Answers:
         return events(folder / "s")
 
 
-class Init:
+class Init(Command):
     """``firal init`` with labels that exist and held-out points."""
 
     def prepare(self, folder):
@@ -141,7 +149,7 @@ class Init:
         return list(events(folder / "s"))
 
 
-class Select:
+class Select(Command):
     """``firal select -o`` over an older result."""
 
     def prepare(self, folder):
@@ -166,7 +174,7 @@ class Select:
         return digests(folder, "out.csv")
 
 
-class Report:
+class Report(Command):
     """``firal report`` and ``firal export``, over an older report."""
 
     def prepare(self, folder):
