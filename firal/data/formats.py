@@ -253,7 +253,7 @@ def parquet_table(path: Path, columns: Sequence[str] | None = None) -> Any:
             for part in map(group.column, range(group.num_columns)):
                 name = f"{part.path_in_schema}."  # of parts of lists: that of the column in front
                 if columns is None or any(name.startswith(f"{column}.") for column in columns):
-                    size += 8 * part.num_values
+                    size += 8 * max(part.num_values, group.num_rows)
         refuse_large_parquet(path, size)
         texts = [f.name for f in schema if kinds.is_string(f.type) or kinds.is_binary(f.type)]
         table = parquet.read_table(

@@ -140,6 +140,11 @@ def with_formula(text: str | None) -> str | None:
 def _is_computed(text):
     """Whether a spreadsheet takes a text for a formula, or would without quotes and spaces."""
     bare = text.lstrip("' ")
+    if bare.startswith(FORMULA):
+        return not is_number(bare)
+    # behind marks that cannot be seen: at the start of a file, a byte order mark is dropped
+    seen = (k for k, mark in enumerate(bare) if mark.isprintable() and mark not in "' ")
+    bare = bare[next(seen, len(bare)) :]
     return bare.startswith(FORMULA) and not is_number(bare)
 
 

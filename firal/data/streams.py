@@ -48,7 +48,7 @@ def is_long(path: str | os.PathLike, most: int) -> bool:
         from pyarrow import ArrowException, parquet
 
         data = parquet.read_metadata(path)
-    except (ImportError, ArrowException):  # the reader says what is wrong
+    except (ImportError, ArrowException, OSError):  # the reader says what is wrong
         return False
     return 8 * data.num_rows * data.num_columns > most
 
@@ -104,7 +104,7 @@ def stream_table(
             absent = [name for name in (*wanted, *confirmed) if name not in names]
             if absent:
                 raise ValueError(f"{path.name} has no column {absent[0]!r}, it has {names}")
-            table = parquet_table(path, list(columns))
+            table = parquet_table(path, list(columns)) if columns else {}
         except pyarrow.ArrowException as error:
             raise ValueError(f"{path.name} must be an intact .parquet: {error}") from None
         features = [name for name in names if name not in wanted]

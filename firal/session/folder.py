@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from firal.common.text import as_text
 from firal.data.files import sha256
 from firal.data.writing import replace_file
 from firal.session.journal import Journal
@@ -252,6 +253,8 @@ def _check_event(event, n):
         rows = [int(row) for row in event["labels"]]
         if not all(label is None or isinstance(label, str) for label in event["labels"].values()):
             raise TypeError("labels must be texts or null")
+        for label in event["labels"].values():
+            as_text(label)  # raises where a character is halved
     else:
         return
     for row in rows:
