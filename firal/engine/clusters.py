@@ -12,9 +12,9 @@ from threadpoolctl import threadpool_limits
 
 from firal.common import checks
 from firal.common.blocks import pool_blocks
+from firal.common.ties import TIE
 
 BLOCK_BYTES = 32 * 2**20
-TIE = 1e-9  # squared distances that agree to this are equal, as scores are in firal.selection
 ROUNDING = 1e-24  # of features whose last digits are rounded: relative, and squared
 PRODUCTS = 64  # rounding of squared distances by matrix products, in units of the last digit
 

@@ -11,11 +11,11 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from firal.common.blocks import pool_blocks
+from firal.common.ties import TIE
 
 NEIGHBORS = 10
 TASK = 10**10  # multiply-adds of one search, for which an interruption waits
 BLOCK_BYTES = 32 * 2**20
-TIE = 1e-9  # distances that agree to this are equal, as scores are in firal.selection
 ROUNDING = 1e-12  # of points whose last digits are rounded, relative to their size
 TILE = 256  # points of scikit-learn's products: searches of so many points have the same roundings
 
