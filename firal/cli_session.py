@@ -93,7 +93,14 @@ def pick(options: argparse.Namespace, ticker: Ticker) -> None:
     set_aside(batch_path(session.folder, 1 + sum(r.number > 0 for r in session.rounds)))
     session.next(options.budget, probabilities=P, progress=ticker)
     for batch in session.rounds:  # also one whose file was lost
-        path = write_batch(session, batch)
+        try:
+            path = write_batch(session, batch)
+        except OSError as error:
+            raise OSError(
+                f"round {batch.number} is picked and kept, but its file cannot be written: "
+                f"{error.strerror}. Make room; firal label asks for its points, and the next "
+                "firal next writes the file"
+            ) from None
     to_stdout(path.read_bytes())
     log.info(f"round {session.rounds[-1].number} is in {path}; next: firal label{_where(options)}")
 

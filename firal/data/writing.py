@@ -70,7 +70,7 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
     remove_parts(target)
     file, part = _new_part(target)
     try:
-        with file:
+        with named(target), file:
             yield file
             file.flush()
             os.fsync(file.fileno())
@@ -80,6 +80,40 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
             os.replace(part, target)
     finally:
         part.unlink(missing_ok=True)
+
+
+@contextmanager
+def named(path: Path) -> Iterator[None]:
+    """Context in which errors of the system say which file could not be written.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+
+    Yields
+    ------
+    None
+        While it is written.
+
+    Raises
+    ------
+    OSError
+        With ``path`` as its file name, if it came without one.
+
+    Examples
+    --------
+    >>> with named(Path("x.csv")):
+    ...     raise OSError(28, "No space left on device")
+    Traceback (most recent call last):
+    OSError: [Errno 28] No space left on device: 'x.csv'
+    """
+    try:
+        yield
+    except OSError as error:
+        if error.errno is None or error.filename is not None:
+            raise
+        raise OSError(error.errno, error.strerror, str(path)) from error
 
 
 def remove_parts(path: Path) -> None:
