@@ -164,7 +164,7 @@ def trial(scenario, fault, folder, rng, seconds, sizes, k):
             found, error = in_child(lambda step=step: step(folder))
             if error or found:
                 return hit, f"after code {code}: {error or f'again code {found}'}"
-    left = {n for n in names(folder) - scenario.names if not fnmatch(n, scenario.more)}
+    left = {n for n in names(folder) - scenario.left if not fnmatch(n, scenario.more)}
     if left:
         return hit, f"after code {code}: {sorted(left)[:5]} is left"
     result, error = in_child(lambda: scenario.result(folder))
@@ -175,7 +175,8 @@ def trial(scenario, fault, folder, rng, seconds, sizes, k):
 
 def names(folder):
     """Names of all files and folders, as an undisturbed run has them too."""
-    return {path.relative_to(folder).as_posix() for path in folder.rglob("*")} - {"temporary"}
+    found = {path.relative_to(folder).as_posix() for path in folder.rglob("*")}
+    return {name for name in found if name.split("/")[0] != "temporary"}
 
 
 def is_new(path, before):
@@ -195,7 +196,7 @@ def main(name, faults, trials, seed, folder):
     code = ended(forked(lambda: scenario.run(whole), silent=False))
     seconds = time.monotonic() - start
     assert code == 0, code
-    scenario.names = names(whole)
+    scenario.left = names(whole)
     scenario.expected, error = in_child(lambda: scenario.result(whole))
     assert not error, error
     made = [

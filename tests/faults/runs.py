@@ -145,7 +145,9 @@ class Tables(Records):
 
 
 class Compare(Command):
-    """``firal.loop.compare`` with a store."""
+    """``firal.loop.compare`` with a store, in which joblib leaves parts that it never reads."""
+
+    more = "store/*"
 
     def prepare(self, folder):
         pass
