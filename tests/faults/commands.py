@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.datasets import load_wine
 
 from firal import cli
+from firal.cli_rounds import write_batch
 from firal.session.session import Session
 
 X, Y = load_wine(return_X_y=True)
@@ -125,7 +126,9 @@ class Init(Command):
 
     def run(self, folder):
         os.chdir(folder)
-        if (folder / "s" / "settings.json").exists():  # all was done before the fault
+        if (folder / "s" / "settings.json").exists():  # begun before the fault
+            for batch in Session("s").rounds:  # as ``firal next`` does
+                write_batch(Session("s"), batch)
             return 0
         return cli.main(
             [
