@@ -8,6 +8,7 @@ goes to stdout; notes, warnings, errors and the progress bar go to stderr.
 
 from __future__ import annotations
 
+import errno
 import logging
 import os
 import re
@@ -27,6 +28,7 @@ from firal.selection.ties import AllPointsTie
 from firal.session.folder import MODEL, SETTINGS
 
 # The library's errors begin with the name of an argument; these have an option of the same name.
+FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 ARGUMENTS = ("budget", "dask", "eta", "pca", "probabilities", "ridge", "robust", "strategy")
 # What a TableError asks for, and the options that say it.
 REMEDIES = {
@@ -93,12 +95,24 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     except np.linalg.LinAlgError as error:  # is a ValueError, but not the user's
         return _fail(f"a linear system could not be solved: {error}", 1)
-    except (ValueError, OSError) as error:
+    except ValueError as error:
         return _fail(_with_options(error, command), 2)
+    except OSError as error:
+        return _fail(_of_the_system(error) or _with_options(error, command), 2)
     except MemoryError:
         return _fail("not enough memory: use fewer features (--pca 20) or fewer points", 1)
     except Exception as error:
         return _fail(f"this should not happen, please report it: {error!r}", 1)
+
+
+def _of_the_system(error):
+    """The message of an error of the disk, for example."""
+    if error.errno is None:  # ours
+        return None
+    text = f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    if error.errno not in FULL:
+        return text
+    return f"{text}: make room and run the command again; what was finished before is kept"
 
 
 def _with_options(error, command):

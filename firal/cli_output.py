@@ -9,7 +9,8 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryFile
 
-from firal.data.output import check_suffix, replace_file
+from firal.data.output import check_suffix
+from firal.data.writing import replace_file
 
 log = logging.getLogger("firal")
 

@@ -6,7 +6,8 @@ import json
 import os
 from pathlib import Path
 
-from firal.data.output import replace_file, table_bytes
+from firal.data.output import table_bytes
+from firal.data.writing import replace_file
 from firal.session.session import Session
 from firal.session.state import Round
 

@@ -20,7 +20,8 @@ from firal.common.text import printable
 from firal.data.classes import rename, table_of_classes
 from firal.data.columns import listed_features
 from firal.data.labels import merge, read_answers
-from firal.data.output import check_suffix, replace_file
+from firal.data.output import check_suffix
+from firal.data.writing import replace_file
 from firal.session.evaluation import advice, learning_curve, wilson
 from firal.session.label_studio import read_answers_of_tasks, tasks
 from firal.session.report import is_report, report
@@ -92,7 +93,14 @@ def pick(options: argparse.Namespace, ticker: Ticker) -> None:
     set_aside(batch_path(session.folder, 1 + sum(r.number > 0 for r in session.rounds)))
     session.next(options.budget, probabilities=P, progress=ticker)
     for batch in session.rounds:  # also one whose file was lost
-        path = write_batch(session, batch)
+        try:
+            path = write_batch(session, batch)
+        except OSError as error:
+            raise OSError(
+                f"round {batch.number} is picked and kept, but its file cannot be written: "
+                f"{error.strerror}. Make room; firal label asks for its points, and the next "
+                "firal next writes the file"
+            ) from None
     to_stdout(path.read_bytes())
     log.info(f"round {session.rounds[-1].number} is in {path}; next: firal label{_where(options)}")
 

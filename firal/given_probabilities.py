@@ -12,6 +12,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import ArrayLike
 
+from firal.common.ties import largest_first
 from firal.selection.bait import bait
 from firal.selection.end_to_end import select
 from firal.selection.penalized import RIDGE, select_penalized
@@ -111,7 +112,7 @@ def pick_by_probabilities(
     """
     if strategy in PROBABILITY_SCORES:
         score = PROBABILITY_SCORES[strategy](probabilities[0])
-        return np.argsort(-score, kind="stable")[:budget]
+        return largest_first(score, budget)
     if strategy == "bait":
         return bait(pool, labeled, None, budget, probabilities=probabilities)
     options = dict(probabilities=probabilities, progress=progress)

@@ -11,6 +11,7 @@ from scipy.special import entr
 
 from firal.common import checks
 from firal.common.own_theta import selection_parameters
+from firal.common.ties import largest_first
 from firal.engine.clusters import cluster_centers, nearest_distinct
 from firal.model.logistic import softmax
 
@@ -145,7 +146,7 @@ def entropy(
     [1, 2]
     """
     p, budget = _predictions(pool, theta, budget)
-    return np.argsort(-entr(p).sum(axis=1), kind="stable")[:budget]
+    return largest_first(entr(p).sum(axis=1), budget)
 
 
 def var_ratios(
@@ -186,7 +187,7 @@ def var_ratios(
     [1, 2]
     """
     p, budget = _predictions(pool, theta, budget)
-    return np.argsort(p.max(axis=1), kind="stable")[:budget]
+    return largest_first(-p.max(axis=1), budget)
 
 
 def _pool(pool, budget):

@@ -22,6 +22,7 @@ from scipy.special import entr
 
 from firal.common import checks
 from firal.common.progress import reporter
+from firal.common.ties import largest_first
 from firal.engine.clusters import cluster_centers, tie_limit
 from firal.engine.pool import FeaturePool
 from firal.model.logistic import softmax
@@ -199,7 +200,9 @@ def largest_points(
     """
 
     def best(values, points):
-        order = np.argsort(-values, kind="stable")[:count]
+        rows = np.argsort(points)
+        values, points = values[rows], points[rows]
+        order = largest_first(values, min(count, len(values)))
         return values[order], points[order]
 
     def of_block(first, features):

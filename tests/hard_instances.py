@@ -20,7 +20,8 @@ def instance(kind, m=240, d=3, c=3, seed=0):
     if kind in ("extreme probabilities", "all"):
         p = softmax(X @ theta * 10.0 ** rng.uniform(-2, 2.5, size=(m, 1)))
         p[: 2 * c] = np.tile(np.eye(c), (2, 1))
-        p[2 * c : 4 * c] = softmax(np.log(p[2 * c : 4 * c] + 1e-300))
+        p[2 * c : 3 * c] = np.maximum(np.eye(c), 1e-300)
+        p[3 * c : 4 * c] = (1 - 2.0**-53) * np.eye(c) + 2.0**-54 * (1 - np.eye(c))
     if kind in ("bad scales", "all"):
-        scale = 10.0 ** np.linspace(-6, 6, d)
+        scale = 10.0 ** np.linspace(-12, 12, d)
     return X * scale, p

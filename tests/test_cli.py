@@ -20,7 +20,7 @@ from sklearn.preprocessing import StandardScaler
 
 import firal
 from firal import cli, cli_announce, cli_output, cli_progress, cli_select, estimate, picking, work
-from firal.data import output
+from firal.data import writing
 from firal.selection import penalized
 
 WINE = load_wine()
@@ -389,7 +389,7 @@ def test_a_failed_write_names_the_output_and_leaves_nothing(folder, capsys, monk
     def fails(source, target):
         raise OSError(28, "No space left on device", source)
 
-    monkeypatch.setattr(output.os, "replace", fails)
+    monkeypatch.setattr(writing.os, "replace", fails)
     before = sorted(folder.iterdir())
     code, _, err = run(capsys, "features.npy", "--budget", 3, "--output", "picks.csv")
     assert code == 2 and "--output picks.csv cannot be written: No space left on device\n" in err

@@ -3,10 +3,14 @@
 import csv
 import io
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
+from conftest import ROOT
 from sklearn.datasets import load_wine
 
 from firal import cli, cli_labeling
@@ -204,3 +208,40 @@ def test_commands_without_a_session_or_work(folder, capsys):
     )
     run(capsys, "init", "points.csv", "--id-column", "name", "--ignore", "note", "--session", "b")
     assert "178 points" in run(capsys, "status", "--session", "b")[0]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a limit of POSIX")
+def test_a_disk_without_room_is_said_and_nothing_is_lost(tmp_path):
+    """The journal still has room, the files of the rounds have not."""
+    np.save(tmp_path / "x.npy", np.random.default_rng(0).normal(size=(900, 3)))
+    session = ("--session", "s", "--quiet")
+    code = (
+        "import resource, sys; from firal import cli; limit = int(sys.argv.pop(1)); "
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)); sys.exit(cli.main())"
+    )
+
+    def run(limit, *arguments):
+        command = [sys.executable, "-c", code, str(limit), *arguments, *session]
+        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+        return subprocess.run(
+            command, cwd=tmp_path, capture_output=True, text=True, env=environment
+        )
+
+    assert run(10**6, "init", "x.npy", "--hold-out", "0", "--strategy", "random").returncode == 0
+    assert run(10**6, "next", "2").returncode == 0
+    journal = (tmp_path / "s" / "journal.jsonl").stat().st_size
+    done = run(journal + 10, "next", "2")  # half an event
+    assert done.returncode == 2 and "journal.jsonl: File too large: make room and" in done.stderr
+    assert len(Session(tmp_path / "s").rounds) == 1
+    done = run(journal + 5000, "next", "800")  # the event fits, its file does not
+    assert done.returncode == 2 and "round 2 is picked and kept, but its file" in done.stderr
+    assert sorted(path.name for path in (tmp_path / "s").iterdir()) == [
+        "journal.jsonl",
+        "round-01.csv",
+        "settings.json",
+    ]
+    done = run(journal, "report")
+    assert done.returncode == 2 and "report.html: File too large: make room and" in done.stderr
+    assert run(10**6, "next", "2").returncode == 0
+    assert len((tmp_path / "s" / "round-02.csv").read_text().splitlines()) == 801
+    assert len(Session(tmp_path / "s").rounds) == 3

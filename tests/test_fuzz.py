@@ -4,6 +4,9 @@ Anything else that is raised is a fault. ``FIRAL_FUZZ`` is the number of cases o
 default 500; ``make nightly`` runs ten thousand. Faults that were found are named examples.
 """
 
+import functools
+import gzip
+import io
 import json
 import os
 import warnings
@@ -15,6 +18,7 @@ from hypothesis import strategies as st
 
 import firal
 from firal.data.labels import read_answers
+from firal.data.output import table_bytes
 from firal.data.points import read_points
 from firal.session.label_studio import read_answers_of_tasks
 from firal.session.session import Session
@@ -102,6 +106,38 @@ def test_other_formats(content, suffix, tmp_path):
     path = tmp_path / f"x{suffix}"
     path.write_bytes(content)
     answer_or_reason(read_points, path)
+
+
+@functools.cache
+def intact(suffix):
+    """A small file as it should be."""
+    X, out = np.random.default_rng(0).normal(size=(12, 2)), io.BytesIO()
+    if suffix == ".npz":
+        np.savez_compressed(out, features=X)
+    elif suffix == ".npy":
+        np.save(out, X)
+    elif suffix == ".csv.gz":
+        return gzip.compress("\n".join(f"{a},{b}" for a, b in X.tolist()).encode())
+    else:
+        words = ["u", "v"] * 6
+        return table_bytes(["a", "b", "t"], [*X.T.tolist(), words], suffix)
+    return out.getvalue()
+
+
+@fuzz()
+@given(
+    changes=st.lists(st.tuples(st.floats(0, 1), st.integers(0, 255)), min_size=1, max_size=3),
+    suffix=st.sampled_from([".npy", ".npz", ".parquet", ".xlsx", ".csv.gz"]),
+    cut=st.floats(0.9, 1) | st.just(1.0),
+)
+def test_damaged_files(changes, suffix, cut, tmp_path):
+    """A few bytes are others, or the end is lost."""
+    content = bytearray(intact(suffix))
+    for place, byte in changes:
+        content[int(place * (len(content) - 1))] = byte
+    path = tmp_path / f"x{suffix}"
+    path.write_bytes(content[: int(cut * len(content))])
+    answer_or_reason(read_points, path, ignore=["t"] if suffix in (".parquet", ".xlsx") else ())
 
 
 @fuzz()

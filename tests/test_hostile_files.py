@@ -95,7 +95,7 @@ def test_columns_of_other_types_are_read_as_before(tmp_path):
     pyarrow = pytest.importorskip("pyarrow")
     from pyarrow import parquet
 
-    from firal.data.formats import parquet_columns
+    from firal.data.parquet_files import parquet_columns
 
     columns = {
         "a.b": pyarrow.array([1.5, None]),

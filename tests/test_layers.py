@@ -63,7 +63,8 @@ INSIDE_FUNCTIONS = {
     "firal.data.streams": {"parquet", "dask"},
     "firal.engine.parquet": {"parquet"},
     "firal.engine.dask_home": {"dask"},
-    "firal.data.formats": {"parquet", "xlsx"},
+    "firal.data.formats": {"xlsx"},
+    "firal.data.parquet_files": {"parquet"},
     "firal.data.output": {"parquet", "xlsx"},
     "firal.companion.prepare": {"features"},
 }
@@ -169,7 +170,7 @@ def made_up(tmp_path):
         "selection/ftrl.py": "from firal.model.fit import f\nfrom firal import cli\n",
         "data/__init__.py": "",
         "data/pools.py": "import firal.companion.plots\nimport pandas\nfrom firal import load\n",
-        "data/formats.py": "import pyarrow\ndef f():\n    import pyarrow, torch\n",
+        "data/output.py": "import pyarrow\ndef f():\n    import pyarrow, torch\n",
         "cli.py": "import firal\nfrom firal.skactiveml import FIRAL\nimport yaml\n",
         "skactiveml.py": "try:\n    from skactiveml import A\nexcept ImportError:\n    raise\n",
         "companion/__init__.py": "",
@@ -199,8 +200,8 @@ def test_undeclared_imports_are_found(made_up):
         ("firal.cli", "yaml"),
         ("firal.companion.plots", "sphinx"),
         ("firal.companion.prepare", "torch"),
-        ("firal.data.formats", "pyarrow"),
-        ("firal.data.formats", "torch"),
+        ("firal.data.output", "pyarrow"),
+        ("firal.data.output", "torch"),
         ("firal.data.pools", "pandas"),
     ]
 

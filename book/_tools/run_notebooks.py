@@ -30,6 +30,7 @@ from papermill.exceptions import PapermillExecutionError
 from tqdm import tqdm
 
 from firal.companion import profiles
+from firal.data.writing import replace_file
 
 # One BLAS thread per kernel: reproducible sums, and two kernels do not fight for two cores.
 ENVIRONMENT = {
@@ -124,16 +125,8 @@ def execute(source, target, profile, parameters):
 
 
 def write(notebook, target):
-    """Replace a notebook at once, so that no half of it is ever left.
-
-    The scratch file is this process's own: one whose parent was killed may still be at work.
-    """
-    scratch = target.with_suffix(f".{os.getpid()}.tmp")
-    try:
-        nbformat.write(notebook, scratch)
-        os.replace(scratch, target)
-    finally:
-        scratch.unlink(missing_ok=True)
+    """Replace a notebook at once, so that no half of it is ever left."""
+    replace_file(target, f"{nbformat.writes(notebook).rstrip()}\n".encode())
 
 
 def choose(patterns, folder=ROOT / "notebooks"):

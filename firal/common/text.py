@@ -7,6 +7,9 @@ from typing import Any
 
 import numpy as np
 
+HALF = re.compile("[\ud800-\udfff]")
+MOST_DIGITS = 300  # Python refuses to read thousands
+
 
 def as_text(value: Any) -> str | None:
     """Return the text of one cell or label, or None if it is blank.
@@ -25,6 +28,11 @@ def as_text(value: Any) -> str | None:
     str or None
         Its text without spaces at the ends, or None.
 
+    Raises
+    ------
+    ValueError
+        If it has half a character, as JSON and NumPy allow: no file could hold it.
+
     Examples
     --------
     >>> from firal.common.text import as_text
@@ -38,9 +46,33 @@ def as_text(value: Any) -> str | None:
     if isinstance(value, float | np.floating) and float(value).is_integer():
         value = int(value)
     text = str(value).strip()
+    if not text.isascii() and HALF.search(text):
+        raise ValueError(f"a text must be made of whole characters, got {text!r:.60}")
     if text.lower() in ("", "nan", "<na>") or value != value:  # <NA> is the text of pandas.NA
         return None
     return text.partition(".")[0] if re.fullmatch(r"-?[0-9]+\.0+", text) else text
+
+
+def whole_number(text: str) -> int | None:
+    """Return the number that a text of digits stands for.
+
+    Parameters
+    ----------
+    text : str
+        Any text.
+
+    Returns
+    -------
+    int or None
+        None if it has other characters, or hundreds of digits.
+
+    Examples
+    --------
+    >>> from firal.common.text import whole_number
+    >>> [whole_number(text) for text in ("07", "-1", "9" * 5000)]
+    [7, None, None]
+    """
+    return int(text) if text.isdecimal() and len(text) <= MOST_DIGITS else None
 
 
 def printable(text: str) -> str:

@@ -16,12 +16,12 @@ rounds in the rows of ``KIND.z``.
 from __future__ import annotations
 
 import json
-import os
 import sys
 from pathlib import Path
 
 import numpy as np
 
+from firal.data.writing import replacing
 from firal.loop import accuracy, initial_rows
 from firal.model.fitting import fit
 from firal.trial import Round
@@ -67,10 +67,8 @@ def save_runs(path, kinds, settings, *, weights_of=(), version=None):
         arrays |= {f"{kind}.{field}": array for field, array in found.items()}
     path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f"{path.name}.part")
-    with open(part, "wb") as file:
+    with replacing(path) as file:
         np.savez_compressed(file, **arrays)
-    os.replace(part, path)
 
 
 def load_runs(path, kind, settings, *, strategies, trials, rounds) -> list[Round]:

@@ -21,7 +21,7 @@ from threadpoolctl import threadpool_limits
 
 from firal.companion.prepare.tables import load_table
 from firal.data.datasets import load_pool
-from firal.data.output import replace_file
+from firal.data.writing import replace_file
 from firal.engine.scaling import model_features
 from firal.pipeline import next_batch
 from firal.selection.penalized import RIDGE

@@ -7,13 +7,13 @@ of one start and compares the accuracies.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 import numpy as np
 
 from firal.companion.table_runs import COUNTS, POINTS, Runs, batch_size, draw_start, score
+from firal.data.writing import replacing
 from firal.engine.scaling import model_features
 
 
@@ -85,7 +85,5 @@ def _write(path, found, settings):
         }
         arrays |= {f"{name}.{field}": array for field, array in kept.items()}
     path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f"{path.name}.part")
-    with open(part, "wb") as file:
+    with replacing(path) as file:
         np.savez_compressed(file, **arrays)
-    os.replace(part, path)

@@ -22,7 +22,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from firal.common import checks
-from firal.data.formats import parquet_columns, refuse_twins, sheet_rows, text_lines
+from firal.data.formats import refuse_twins, sheet_rows, text_lines
+from firal.data.parquet_files import parquet_columns
 from firal.data.table_files import suffix
 
 

@@ -30,7 +30,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from itertools import combinations
 
-from firal.common.text import as_text
+from firal.common.text import as_text, whole_number
 from firal.data.cells import TableError, is_number
 
 MARKS = (
@@ -107,7 +107,7 @@ def doubts(counts: Mapping[str, int], confirmed: Iterable[str] = ()) -> list[str
     confirmed = {as_text(name) for name in confirmed}
     names = sorted(counts)
     found = []
-    counted = {name for name in names if name.isdecimal()}
+    counted = {name for name in names if whole_number(name) is not None}
     for name in names:
         minus = name == "-1" and len(counted) == len(names) - 1 and counted
         if name not in confirmed and (name.lower() in MARKS or minus):
@@ -144,7 +144,7 @@ def doubts(counts: Mapping[str, int], confirmed: Iterable[str] = ()) -> list[str
         often, rare = sorted((a, b), key=lambda name: -counts[name])
         both = f"{often!r} ({counts[often]}) and {rare!r} ({counts[rare]})"
         if is_number(a) or is_number(b):
-            if {a, b} <= counted and int(a) == int(b):
+            if {a, b} <= counted and whole_number(a) == whole_number(b):
                 found.append(f"{both} are the same number")
             continue
         if _plain(a) == _plain(b):
@@ -216,7 +216,7 @@ def _alike(names):
 def _keys(name):
     """What a name shares with every name that differs by nothing that matters, or by one slip."""
     if is_number(name):
-        return {int(name)} if name.isdecimal() else set()
+        return {whole_number(name)} - {None}
     keys, folded = {("plain", _plain(name))}, " ".join(name.casefold().split())
     if len(folded) <= LONGEST and max(map(len, folded.split()), default=0) >= SLIP:
         # one letter replaced, too many, or swapped with the next: without one letter they are equal

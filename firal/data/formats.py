@@ -1,7 +1,7 @@
-"""Readers of single formats: text with separators, .xlsx and .parquet.
+"""Readers of single formats: text with separators, and .xlsx.
 
-They know nothing of headers or labels; ``firal.data.cells`` does. .parquet needs the package
-pyarrow, and .xlsx needs openpyxl.
+They know nothing of headers or labels; ``firal.data.cells`` does. .xlsx needs the package openpyxl.
+The reader of .parquet is ``firal.data.parquet_files``.
 """
 
 from __future__ import annotations
@@ -14,13 +14,11 @@ import zlib
 from collections.abc import Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 from firal.data.damage import intact
 from firal.data.kinds import real_kind
 from firal.data.unpacking import (
     refuse_large_archive,
-    refuse_large_parquet,
     refuse_large_sheet,
     refuse_large_text,
 )
@@ -185,84 +183,3 @@ def sheet_rows(path: Path) -> list[list]:
     if not rows:
         raise ValueError(f"{path.name} is empty")
     return rows
-
-
-def parquet_columns(path: Path) -> tuple[list[str], list]:
-    """Read a .parquet file.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-
-    Returns
-    -------
-    names : list of str
-        Names of the columns.
-    columns : list
-        Arrays of numbers, or lists where values are absent or not numbers.
-
-    Raises
-    ------
-    ValueError
-        If it is damaged, or pyarrow is absent.
-    """
-    table = parquet_table(path)
-    import pyarrow
-
-    columns = []
-    for column in table.columns:
-        kind = column.type
-        plain = pyarrow.types.is_floating(kind) or pyarrow.types.is_integer(kind)
-        quick = plain and column.null_count == 0
-        columns.append(column.to_numpy() if quick else column.to_pylist())
-    return table.column_names, columns
-
-
-def parquet_table(path: Path, columns: Sequence[str] | None = None) -> Any:
-    """Read columns of a .parquet file as a table of pyarrow.
-
-    Parameters
-    ----------
-    path : Path
-        The file.
-    columns : sequence of str, optional
-        Names; by default all.
-
-    Returns
-    -------
-    pyarrow.Table
-        Texts are dictionaries: one that occurs a million times stands there once.
-
-    Raises
-    ------
-    ValueError
-        If it is damaged, would take too much memory, or pyarrow is absent.
-    """
-    needs("pyarrow", path)
-    import pyarrow
-    from pyarrow import compute, parquet
-
-    kinds = pyarrow.types
-    with intact(path, ".parquet"):
-        about = parquet.read_metadata(path)
-        schema, size = about.schema.to_arrow_schema(), 0
-    refuse_twins(schema.names, path)
-    with intact(path, ".parquet"):
-        for group in map(about.row_group, range(about.num_row_groups)):
-            for part in map(group.column, range(group.num_columns)):
-                name = f"{part.path_in_schema}."  # of parts of lists: that of the column in front
-                if columns is None or any(name.startswith(f"{column}.") for column in columns):
-                    size += 8 * part.num_values
-        refuse_large_parquet(path, size)
-        texts = [f.name for f in schema if kinds.is_string(f.type) or kinds.is_binary(f.type)]
-        table = parquet.read_table(
-            path, columns=columns, read_dictionary=texts, page_checksum_verification=True
-        )
-        for column in table.columns:
-            if kinds.is_dictionary(column.type) and not kinds.is_primitive(column.type.value_type):
-                for chunk in column.chunks:
-                    letters = compute.binary_length(chunk.dictionary).take(chunk.indices)
-                    size += compute.sum(letters).as_py() or 0
-        refuse_large_parquet(path, size)
-    return table

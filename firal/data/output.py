@@ -1,14 +1,12 @@
-"""Tables that are written: in the format that the suffix says, and all or nothing.
+"""Tables that are written: their bytes, in the format that the suffix says.
 
-.csv, .tsv and .txt need nothing, .parquet needs the package pyarrow and .xlsx needs openpyxl. A
-file is written beside its name and moved there when it is complete. In texts with separators a cell
-that a spreadsheet would take for a formula gets a quote in front.
+.csv, .tsv and .txt need nothing, .parquet needs the package pyarrow and .xlsx needs openpyxl. In
+texts with separators a cell that a spreadsheet would take for a formula gets a quote in front.
 """
 
 from __future__ import annotations
 
 import io
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -142,34 +140,12 @@ def with_formula(text: str | None) -> str | None:
 def _is_computed(text):
     """Whether a spreadsheet takes a text for a formula, or would without quotes and spaces."""
     bare = text.lstrip("' ")
+    if bare.startswith(FORMULA):
+        return not is_number(bare)
+    # behind marks that cannot be seen: at the start of a file, a byte order mark is dropped
+    seen = (k for k, mark in enumerate(bare) if mark.isprintable() and mark not in "' ")
+    bare = bare[next(seen, len(bare)) :]
     return bare.startswith(FORMULA) and not is_number(bare)
-
-
-def replace_file(path: Path, content: bytes) -> None:
-    """Write a file, all or nothing; a link is followed.
-
-    Parameters
-    ----------
-    path : Path
-        Where to write.
-    content : bytes
-        What.
-
-    Raises
-    ------
-    OSError
-        If it cannot be written; what was there is left as it was.
-    """
-    target = path.resolve()
-    part = target.with_name(f"{target.name}.{os.getpid()}.part")
-    try:
-        with open(part, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(part, target)
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def _parquet(names, columns):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from firal.common.text import as_text
+from firal.common.text import as_text, whole_number
 from firal.data.cells import Cells, listed, refuse_line_breaks
 from firal.data.output import with_formula
 
@@ -160,7 +160,8 @@ def row_numbers(cells: Sequence, n: int, path: Path, place: Callable[[int], str]
     """
     rows = [as_text(cell) for cell in cells]
     for k, row in enumerate(rows):
-        if row is None or not row.isdecimal() or int(row) >= n:
+        number = None if row is None else whole_number(row)
+        if number is None or number >= n:
             got = "a blank" if row is None else f"{row!r:.40}"
             raise ValueError(
                 f"row numbers in {path.name} must be in 0..{n - 1}, got {got} in {place(k)}"

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from firal.common.text import as_text
-from firal.data.formats import parquet_table
+from firal.data.parquet_files import parquet_names, parquet_table
 from firal.data.suspects import refuse_doubtful
 from firal.data.tables import Table
 from firal.engine.homes import file_home
@@ -48,7 +48,7 @@ def is_long(path: str | os.PathLike, most: int) -> bool:
         from pyarrow import ArrowException, parquet
 
         data = parquet.read_metadata(path)
-    except (ImportError, ArrowException):  # the reader says what is wrong
+    except (ImportError, ArrowException, OSError):  # the reader says what is wrong
         return False
     return 8 * data.num_rows * data.num_columns > most
 
@@ -95,18 +95,11 @@ def stream_table(
         )
     features, found = None, {}
     if path.suffix.lower() == ".parquet":
-        import pyarrow
-        from pyarrow import parquet
-
-        try:
-            names = parquet.read_schema(path).names
-            wanted = (*columns, *ignore)
-            absent = [name for name in (*wanted, *confirmed) if name not in names]
-            if absent:
-                raise ValueError(f"{path.name} has no column {absent[0]!r}, it has {names}")
-            table = parquet_table(path, list(columns))
-        except pyarrow.ArrowException as error:
-            raise ValueError(f"{path.name} must be an intact .parquet: {error}") from None
+        names, wanted = parquet_names(path), (*columns, *ignore)
+        absent = [name for name in (*wanted, *confirmed) if name not in names]
+        if absent:
+            raise ValueError(f"{path.name} has no column {absent[0]!r}, it has {names}")
+        table = parquet_table(path, list(columns)) if columns else {}
         features = [name for name in names if name not in wanted]
         found = {name: [as_text(cell) for cell in table[name].to_pylist()] for name in columns}
     elif columns or ignore:

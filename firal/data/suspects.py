@@ -154,7 +154,8 @@ def beyond_doubles(column: Sequence) -> bool:
         whole = column.dtype.kind in "iu" and column.dtype.itemsize == 8 and column.size
         return bool(whole) and max(-int(column.min()), int(column.max())) > LARGEST_WHOLE
     long = (str(cell).strip().lstrip("+-") for cell in column if len(str(cell)) >= DIGITS)
-    return any(text.isdecimal() and int(text) > LARGEST_WHOLE for text in long)
+    found = (text.lstrip("0") for text in long if text.isdecimal())
+    return any(len(text) > DIGITS or int(text or "0") > LARGEST_WHOLE for text in found)
 
 
 def refuse_doubtful(

@@ -12,10 +12,11 @@ from threadpoolctl import threadpool_limits
 
 from firal.common import checks
 from firal.common.blocks import pool_blocks
+from firal.common.ties import TIE
 
 BLOCK_BYTES = 32 * 2**20
-TIE = 1e-9  # squared distances that agree to this are equal, as scores are in firal.selection
 ROUNDING = 1e-24  # of features whose last digits are rounded: relative, and squared
+PRODUCTS = 64  # rounding of squared distances by matrix products, in units of the last digit
 
 
 def cluster_centers(
@@ -115,7 +116,8 @@ def nearest_center(points: np.ndarray, centers: np.ndarray) -> np.ndarray:
 
     Notes
     -----
-    Cost: n k d multiply-adds.
+    Whole numbers are often as far from one center as from another. So squared distances that are
+    equal to rounding are ties. Cost: n k d multiply-adds.
 
     Examples
     --------
@@ -127,6 +129,12 @@ def nearest_center(points: np.ndarray, centers: np.ndarray) -> np.ndarray:
     origin = centers[0]  # any point near them: squares of large numbers would not tell them apart
     centers = centers - origin
     half = np.sum(centers**2, axis=1) / 2
-    for block in pool_blocks(len(points), 8 * len(centers), BLOCK_BYTES):
-        out[block] = np.argmin(half - (points[block] - origin) @ centers.T, axis=1)
+    for block in pool_blocks(len(points), 8 * sum(centers.shape), BLOCK_BYTES):
+        X = points[block] - origin
+        # half the squared distance, up to half the square of the point
+        rough, own = half - X @ centers.T, np.einsum("ij,ij->i", X, X) / 2
+        nearest = rough.min(axis=1)
+        unsure = PRODUCTS * np.finfo(rough.dtype).eps * (own + half.max())
+        limit = nearest + TIE * np.maximum(nearest + own, 0) + unsure
+        out[block] = np.argmax(rough <= limit[:, None], axis=1)
     return out

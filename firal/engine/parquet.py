@@ -32,7 +32,7 @@ class ParquetHome(ThreadedHome):
     Notes
     -----
     A pass decodes the file once. To gather rows, the row groups that hold them are decoded, one
-    after the other.
+    after the other. ``READ_ROWS`` rows are decoded at once, however many the file claims to have.
     """
 
     kind = "file"
@@ -47,6 +47,8 @@ class ParquetHome(ThreadedHome):
         self.first = np.concatenate([[0], np.cumsum(groups)]).astype(int)  # rows of the groups
         self.dtype = _common_type(self.path.name, self.columns, types)
         self.shape = (int(self.first[-1]), len(self.columns))
+        if min(groups, default=0) < 0:
+            raise self._fewer()
         if 0 in self.shape:
             raise ValueError(f"{self.path.name} must have rows and columns, got shape {self.shape}")
 
@@ -68,9 +70,17 @@ class ParquetHome(ThreadedHome):
         group = np.searchsorted(self.first, indices, side="right") - 1
         with self._open() as file:
             for k in np.unique(group):
-                wanted = np.flatnonzero(group == k)
-                table = file.read_row_group(int(k), columns=self.columns)
-                out[wanted] = self._numbers(table)[indices[wanted] - self.first[k]]
+                wanted, start = np.flatnonzero(group == k), self.first[k]
+                for batch in self._batches(file, [int(k)]):
+                    place = indices[wanted] - start
+                    here = (place >= 0) & (place < len(batch))
+                    if here.any():
+                        out[wanted[here]] = self._numbers(batch)[place[here]]
+                    start += len(batch)
+                    if place.max() < len(batch):
+                        break
+                else:
+                    raise self._fewer()
         return out
 
     def loaders(self) -> Iterator[Loader]:
@@ -81,11 +91,11 @@ class ParquetHome(ThreadedHome):
         callable
             Gives a block.
         """
-        size, parts, held = self.block_rows, [], 0
+        size, parts, held, seen = self.block_rows, [], 0, 0
         with self._open() as file:
-            for batch in file.iter_batches(READ_ROWS, columns=self.columns):
+            for batch in self._batches(file, range(file.num_row_groups)):
                 parts.append(self._numbers(batch))
-                held += len(parts[-1])
+                held, seen = held + len(batch), seen + len(batch)
                 if held < size:
                     continue
                 numbers = np.concatenate(parts)
@@ -93,9 +103,26 @@ class ParquetHome(ThreadedHome):
                 for start in range(0, whole, size):
                     yield lambda block=numbers[start : start + size]: block
                 parts, held = [numbers[whole:]], held - whole
+        if seen != self.shape[0]:
+            raise self._fewer()
         if held:
             rest = np.concatenate(parts)
             yield lambda: rest
+
+    def _batches(self, file, groups):
+        """Some rows after the other of these row groups."""
+        import pyarrow
+
+        try:
+            yield from file.iter_batches(READ_ROWS, row_groups=list(groups), columns=self.columns)
+        except (pyarrow.ArrowException, OSError) as error:
+            raise ValueError(f"{self.path.name} must be an intact .parquet: {error}") from None
+
+    def _fewer(self):
+        return ValueError(
+            f"{self.path.name} must be an intact .parquet: it claims {self.shape[0]} rows, and has "
+            "others"
+        )
 
     def _open(self):
         if find_spec("pyarrow") is None:
@@ -105,7 +132,7 @@ class ParquetHome(ThreadedHome):
 
         try:
             return parquet.ParquetFile(self.path)
-        except pyarrow.ArrowException as error:
+        except (pyarrow.ArrowException, OSError) as error:
             raise ValueError(f"{self.path.name} must be an intact .parquet: {error}") from None
 
     def _numbers(self, table):

@@ -10,8 +10,13 @@ from __future__ import annotations
 import numpy as np
 from threadpoolctl import threadpool_limits
 
+from firal.common.blocks import pool_blocks
+from firal.common.ties import TIE
+
 NEIGHBORS = 10
 TASK = 10**10  # multiply-adds of one search, for which an interruption waits
+BLOCK_BYTES = 32 * 2**20
+ROUNDING = 1e-12  # of points whose last digits are rounded, relative to their size
 TILE = 256  # points of scikit-learn's products: searches of so many points have the same roundings
 
 
@@ -34,8 +39,9 @@ def typical_rows(points: np.ndarray, groups: np.ndarray, share: float) -> np.nda
 
     Notes
     -----
-    Neighbors are sought among all points, not only in the group. Of equals the first are kept.
-    Cost: m^2 d multiply-adds.
+    Neighbors are sought among all points, not only in the group. Distances that are equal to
+    rounding with the last one that is kept are ties, of which the first rows are kept: processors
+    round differently. Cost: m^2 d multiply-adds.
 
     Examples
     --------
@@ -46,11 +52,18 @@ def typical_rows(points: np.ndarray, groups: np.ndarray, share: float) -> np.nda
     """
     distance = neighbor_distance(points)
     _, groups = np.unique(groups, return_inverse=True)
-    order = np.lexsort((distance, groups))  # group by group, the nearest first
     sizes = np.bincount(groups)
-    place = np.arange(len(order)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    keep = place < np.repeat(np.ceil(share * sizes - 1e-9), sizes)
-    return np.sort(order[keep])
+    kept = np.ceil(share * sizes - 1e-9).astype(int)
+    starts = np.cumsum(sizes) - sizes
+    # 1. The last one that is kept of every group, and what is equal to it.
+    last = np.lexsort((distance, groups))[starts + kept - 1]
+    tie = TIE * distance[last] + ROUNDING * np.linalg.norm(points[last], axis=1)
+    below = distance < (distance[last] - tie)[groups]
+    above = distance > (distance[last] + tie)[groups]
+    # 2. Group by group: the nearer ones, the ties and the others, each in the order of the rows.
+    order = np.lexsort((above.astype(int) - below, groups))
+    place = np.arange(len(order)) - np.repeat(starts, sizes)
+    return np.sort(order[place < np.repeat(kept, sizes)])
 
 
 def neighbor_distance(points: np.ndarray, neighbors: int = NEIGHBORS) -> np.ndarray:
@@ -67,6 +80,11 @@ def neighbor_distance(points: np.ndarray, neighbors: int = NEIGHBORS) -> np.ndar
     -------
     np.ndarray of shape (m,)
         Mean distances; 0 for a single point.
+
+    Notes
+    -----
+    The search multiplies matrices, which leaves half the digits of small distances. So those of the
+    neighbors that it finds are computed again, from differences.
     """
     from sklearn.neighbors import NearestNeighbors  # importing it takes long
 
@@ -78,9 +96,18 @@ def neighbor_distance(points: np.ndarray, neighbors: int = NEIGHBORS) -> np.ndar
         some = max(TASK // points.size // TILE, 1) * TILE
         for start in range(0, len(points), some):
             rows = slice(start, start + some)
-            found, which = model.kneighbors(points[rows])
+            which = model.kneighbors(points[rows], return_distance=False)
             # a point is its own neighbor, or one of many equal points is
             own = which == np.arange(len(points))[rows, None]
             own[~own.any(axis=1), 0] = True
-            out[rows] = found[~own].reshape(-1, count).mean(axis=1)
+            out[rows] = _mean_distance(points, start, which[~own].reshape(-1, count))
+    return out
+
+
+def _mean_distance(points, start, which):
+    """From the points ``start``, ``start + 1``, .. to the rows ``which`` (n, count) of each."""
+    out = np.empty(len(which))
+    for block in pool_blocks(len(which), 8 * which.shape[1] * points.shape[1], BLOCK_BYTES):
+        own = points[start : start + len(which)][block, None].astype(np.float64, copy=False)
+        out[block] = np.linalg.norm(points[which[block]] - own, axis=2).mean(axis=1)
     return out

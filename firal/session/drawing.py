@@ -17,6 +17,7 @@ WIDTH, HEIGHT, EDGE = 640, 400, 44
 MOST_POINTS = 2000  # of the pool that are drawn
 FENCE = 3.0  # quartile ranges beyond the quartiles that the map shows
 COLORS = 8  # classes of the style sheet c0 .. c7
+TURNS = dict.fromkeys([*range(0x202A, 0x202F), *range(0x2066, 0x206A)], " ")
 SHAPES = ("circle", "square", "triangle", "diamond")
 
 
@@ -31,14 +32,15 @@ def text(value: object) -> str:
     Returns
     -------
     str
-        Its text, without anything that a browser takes for a tag or the end of an attribute.
+        Its text, without anything that a browser takes for a tag or the end of an attribute, and
+        with spaces for what turns the direction of all that follows.
 
     Examples
     --------
     >>> text('<b onclick="x">')
     '&lt;b onclick=&quot;x&quot;&gt;'
     """
-    return escape(str(value), quote=True)
+    return escape(str(value).translate(TURNS), quote=True)
 
 
 def plane(features: np.ndarray) -> np.ndarray:

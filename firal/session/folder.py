@@ -15,8 +15,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from firal.common.text import as_text
 from firal.data.files import sha256
-from firal.data.output import replace_file
+from firal.data.writing import replace_file
 from firal.session.journal import Journal
 from firal.session.state import State
 
@@ -121,12 +122,24 @@ def new_folder(folder: Path) -> Iterator[Path]:
     try:
         yield scratch
         (scratch / JOURNAL).touch()  # so that a lost one is noticed
-        if (folder / JOURNAL).exists():  # without settings: kept, for whoever lost them
+        settings = (scratch / SETTINGS).read_bytes()
+        old = folder / JOURNAL
+        if old.exists() and not (old.is_file() and _events(folder) == _events(scratch)):
+            # another one without settings: kept, for whoever lost them
             os.replace(folder / JOURNAL, folder / f"{JOURNAL}.old")
-        for name in (JOURNAL, SETTINGS):
-            os.replace(scratch / name, folder / name)
+        os.replace(scratch / JOURNAL, folder / JOURNAL)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
+    replace_file(folder / SETTINGS, settings)
+
+
+def _events(folder):
+    """The history in a folder without times; its bytes where it is damaged."""
+    content = (folder / JOURNAL).read_bytes()
+    try:
+        return [{**json.loads(line), "time": None} for line in content.splitlines()]
+    except (TypeError, ValueError, RecursionError):
+        return content
 
 
 def refuse_file(folder: Path) -> None:
@@ -252,6 +265,8 @@ def _check_event(event, n):
         rows = [int(row) for row in event["labels"]]
         if not all(label is None or isinstance(label, str) for label in event["labels"].values()):
             raise TypeError("labels must be texts or null")
+        for label in event["labels"].values():
+            as_text(label)  # raises where a character is halved
     else:
         return
     for row in rows:

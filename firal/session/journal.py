@@ -17,6 +17,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from firal.data.writing import named
+
 try:
     from fcntl import LOCK_EX, flock
 except ImportError:  # Windows has no such module, Jupyter in a browser an empty one
@@ -100,7 +102,7 @@ class Journal:
         """
         event = {**event, "time": time.strftime("%Y-%m-%dT%H:%M:%S%z")}
         line = json.dumps(event) + "\n"
-        with self._open() as file:
+        with named(self.path), self._open() as file:
             _remove_torn_line(file)
             end = file.seek(0, os.SEEK_END)
             if event["event"] == "round" and self._has_new_round(file):

@@ -136,8 +136,12 @@ class Session(Record):
     @cached_property
     def points(self) -> Points:
         """The pool, read again and compared with what it was at the beginning."""
-        path = (self.folder / self.settings["features"]).resolve()
-        if not path.is_file():
+        try:
+            path = (self.folder / self.settings["features"]).resolve()
+            there = path.is_file()
+        except (OSError, ValueError):  # no system has such a name
+            path, there = repr(self.settings["features"])[:80], False
+        if not there:
             raise ValueError(
                 f"no file {path}, the features of this session: put it back, or mend the path in "
                 f"{self.folder / SETTINGS}"

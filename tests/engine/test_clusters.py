@@ -41,6 +41,29 @@ def test_the_lowest_of_equals(seed, k):
     assert found.tolist() == brute(points, centers) and not (found == k - 1).any()
 
 
+@given(st.integers(0, 10**6), st.integers(2, 20), st.sampled_from([1e-9, 1.0, 1e9]))
+def test_equal_distances_do_not_depend_on_rounding(seed, d, size):
+    """Points between two centers: the last digits of the products say one, or the other."""
+    rng = np.random.default_rng(seed)
+    centers = size * rng.normal(size=(6, d))
+    points = np.concatenate([centers, (centers[[0, 2, 4]] + centers[[5, 3, 1]]) / 2])
+    rough = [np.argmin(np.sum((x - centers) ** 2, axis=1)) for x in points]
+    near = [np.sum((x - centers[k]) ** 2) for x, k in zip(points, rough, strict=True)]
+    distance = np.sum((points[:, None] - centers) ** 2, axis=2)
+    expected = np.argmax(distance <= np.array(near)[:, None] * (1 + 1e-10), axis=1)
+    assert nearest_center(points, centers).tolist() == expected.tolist()
+    for noise in (1e-16, 1e-15):
+        near_by = points * (1 + noise * rng.normal(size=points.shape))
+        assert nearest_center(near_by, centers).tolist() == expected.tolist()
+
+
+def test_distances_that_differ_have_one_nearest_center():
+    points = np.array([[0.5 + 1e-6], [0.5 + 1e-12], [0.5 - 1e-6]])
+    assert nearest_center(points, np.array([[0.0], [1.0]])).tolist() == [1, 0, 0]
+    single = points.astype(np.float32) + np.float32([[1e-3], [0], [0]])
+    assert nearest_center(single, np.float32([[0], [1]])).tolist() == [1, 0, 0]
+
+
 def test_no_points():
     found = nearest_center(np.empty((0, 3)), np.ones((2, 3)))
     assert found.shape == (0,) and found.dtype == np.intp

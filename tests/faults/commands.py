@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.datasets import load_wine
 
 from firal import cli
+from firal.cli_rounds import write_batch
 from firal.session.session import Session
 
 X, Y = load_wine(return_X_y=True)
@@ -31,8 +32,16 @@ def events(folder):
     return rounds, {str(row): text for row, text in sorted(session.labels.items())}
 
 
-class Next:
+class Command:
+    """What all have."""
+
+    more = ""
+
+
+class Next(Command):
     """``firal next`` in a session with labels."""
+
+    more = "s/round-0[0-9].csv"
 
     def prepare(self, folder):
         np.save(folder / "wine.npy", X)
@@ -58,7 +67,7 @@ class Next:
         return [[rounds[:3], labels], {k: v for k, v in files.items() if k <= "round-03.csv"}]
 
 
-class Label:
+class Label(Command):
     """``firal label``, answers from stdin."""
 
     def prepare(self, folder):
@@ -83,7 +92,7 @@ class Label:
         return events(folder / "s")
 
 
-class Answers:
+class Answers(Command):
     """``firal label FILE FILE`` with a class to confirm: all labels of the files, or none."""
 
     def prepare(self, folder):
@@ -107,7 +116,7 @@ class Answers:
         return events(folder / "s")
 
 
-class Init:
+class Init(Command):
     """``firal init`` with labels that exist and held-out points."""
 
     def prepare(self, folder):
@@ -117,7 +126,9 @@ class Init:
 
     def run(self, folder):
         os.chdir(folder)
-        if (folder / "s" / "settings.json").exists():  # all was done before the fault
+        if (folder / "s" / "settings.json").exists():  # begun before the fault
+            for batch in Session("s").rounds:  # as ``firal next`` does
+                write_batch(Session("s"), batch)
             return 0
         return cli.main(
             [
@@ -141,7 +152,7 @@ class Init:
         return list(events(folder / "s"))
 
 
-class Select:
+class Select(Command):
     """``firal select -o`` over an older result."""
 
     def prepare(self, folder):
@@ -166,7 +177,7 @@ class Select:
         return digests(folder, "out.csv")
 
 
-class Report:
+class Report(Command):
     """``firal report`` and ``firal export``, over an older report."""
 
     def prepare(self, folder):

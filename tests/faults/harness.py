@@ -6,7 +6,8 @@ FAULTS are some of "kill", "interrupt", "large file" (no file may grow beyond a 
 disk" (a small one of its own, which needs the right to mount), with commas, which take turns, or
 "each step". Everything is imported once. Each trial copies what the scenario prepared, runs its
 command in a forked process, lets the fault happen at a moment drawn from the seed, checks what is
-left, runs the command again and compares the result with that of an undisturbed run. The fault
+left, runs the command again, and compares the result and the names of all files with those of an
+undisturbed run. The fault
 "each step" draws nothing: trial k is killed just before the k-th change of a file or folder, until
 all had their turn. Prints one line of JSON: the number of faults that hit, and what went wrong.
 """
@@ -22,6 +23,7 @@ import tempfile
 import time
 import traceback
 from contextlib import suppress
+from fnmatch import fnmatch
 from pathlib import Path
 
 import numpy as np
@@ -162,10 +164,19 @@ def trial(scenario, fault, folder, rng, seconds, sizes, k):
             found, error = in_child(lambda step=step: step(folder))
             if error or found:
                 return hit, f"after code {code}: {error or f'again code {found}'}"
+    left = {n for n in names(folder) - scenario.left if not fnmatch(n, scenario.more)}
+    if left:
+        return hit, f"after code {code}: {sorted(left)[:5]} is left"
     result, error = in_child(lambda: scenario.result(folder))
     if error:
         return hit, error
     return hit, None if result == scenario.expected else f"another result: {str(result)[:300]}"
+
+
+def names(folder):
+    """Names of all files and folders, as an undisturbed run has them too."""
+    found = {path.relative_to(folder).as_posix() for path in folder.rglob("*")}
+    return {name for name in found if name.split("/")[0] != "temporary"}
 
 
 def is_new(path, before):
@@ -185,6 +196,7 @@ def main(name, faults, trials, seed, folder):
     code = ended(forked(lambda: scenario.run(whole), silent=False))
     seconds = time.monotonic() - start
     assert code == 0, code
+    scenario.left = names(whole)
     scenario.expected, error = in_child(lambda: scenario.result(whole))
     assert not error, error
     made = [

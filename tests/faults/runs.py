@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 import numpy as np
-from commands import X, Y, digests
+from commands import Command, X, Y, digests
 
 from firal.companion import records, table_records
 from firal.companion.prepare import pool_file
@@ -18,7 +18,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "book" / "_tools"), str(ROOT / "tests" / "book")]
 
 
-class Prepare:
+class Prepare(Command):
     """``make data``: a pool of small pictures, features of a plug-in."""
 
     def prepare(self, folder):
@@ -55,7 +55,7 @@ class Prepare:
         return [digests(data, "*.npz"), (data / "SHA256SUMS").read_text()]
 
 
-class Records:
+class Records(Command):
     """A comparison of hours in miniature, kept after every trial."""
 
     path = "runs.npz"
@@ -144,8 +144,10 @@ class Tables(Records):
         return {name: [runs.accuracy.tolist(), runs.picks.tolist()] for name, runs in found.items()}
 
 
-class Compare:
-    """``firal.loop.compare`` with a store."""
+class Compare(Command):
+    """``firal.loop.compare`` with a store, in which joblib leaves parts that it never reads."""
+
+    more = "store/*"
 
     def prepare(self, folder):
         pass
@@ -173,7 +175,7 @@ class Compare:
         return [[r.strategy, r.trial, r.accuracy, r.picked.tolist()] for r in self.rounds(folder)]
 
 
-class Notebooks:
+class Notebooks(Command):
     """``make book``: two notebooks, of which those that are finished are not run again."""
 
     def prepare(self, folder):

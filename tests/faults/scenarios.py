@@ -1,7 +1,8 @@
 """What is disturbed: how it is prepared, run, checked right after the fault, and what it gives.
 
 ``run`` is the command; run again it must finish the work. ``check`` raises if something is lost or
-half-written. ``result`` is what an undisturbed run gives, in plain values.
+half-written. ``result`` is what an undisturbed run gives, in plain values. ``more`` is the
+pattern of files that may be there although an undisturbed run has none.
 """
 
 from commands import Answers, Init, Label, Next, Report, Select

@@ -44,7 +44,8 @@ def harness(name, fault, trials, folder, seed=1, before=()):
 @pytest.mark.parametrize("name", SCENARIOS)
 def test_killed_before_any_change_of_the_disk(name, tmp_path):
     """All of them in ``make nightly``, else the first ones."""
-    trials = 400 if TRIALS else 9 if name in QUICK else 3
+    few = 18 if name == "init" else 9 if name in QUICK else 3  # of init, all
+    trials = 400 if TRIALS else few
     found = harness(name, "each step", trials, tmp_path)
     assert found["hits"] >= 3 and found["wrong"] == []
 
@@ -78,30 +79,49 @@ def test_a_full_disk(name, tmp_path):
 
 
 BREAK = """
+import io
 import sys
+from contextlib import contextmanager
 sys.argv[0] = {harness!r}
 sys.path.insert(0, {folder!r})
 import harness
 from firal.companion import records
 
 
-def in_place(part, path):  # a file that is written where it is read, in two pieces
-    content = open(part, "rb").read()
+@contextmanager
+def in_place(path):  # a file that is written where it is read, in two pieces
+    out = io.BytesIO()
+    yield out
+    content = out.getvalue()
     open(path, "wb").write(content[:200])
     open(path, "ab").write(content[200:])
 
 
-records.os = type("os", (), {{"replace": staticmethod(in_place)}})
+records.replacing = in_place
 harness.main("records", "each step", 5, 1, {place!r})
 """
 
 
-def test_a_file_that_is_written_in_place_is_noticed(tmp_path):
-    """The harness sees half a file when there is one."""
+LEAVE = """
+import sys
+sys.argv[0] = {harness!r}
+sys.path.insert(0, {folder!r})
+import harness
+from firal.data import writing
+
+writing.remove_parts = lambda path: None
+harness.main("records", "each step", 5, 1, {place!r})
+"""
+
+
+@pytest.mark.parametrize(("code", "message"), [(BREAK, "after code -9"), (LEAVE, "is left")])
+def test_what_is_wrong_is_noticed(code, message, tmp_path):
+    """The harness sees half a file where it is written in place, and parts that nobody removes."""
     folder = str(Path(__file__).parent)
-    code = BREAK.format(harness="harness.py", folder=folder, place=str(tmp_path / "faults"))
+    code = code.format(harness="harness.py", folder=folder, place=str(tmp_path / "faults"))
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT)
-    assert json.loads(done.stdout.splitlines()[-1])["wrong"], done.stderr[-2000:]
+    wrong = json.loads(done.stdout.splitlines()[-1])["wrong"]
+    assert wrong and message in wrong[-1], done.stderr[-2000:]
 
 
 HALF_A_BUILD = """#!/bin/sh

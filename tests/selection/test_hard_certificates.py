@@ -13,7 +13,9 @@ from homes_of import all_homes
 
 import firal
 from firal.engine import passes
+from firal.engine.homes import as_home
 from firal.selection import working_set
+from firal.selection.certificate import largest_sum
 from firal.selection.problem import prepare_problem
 from firal.selection.solver import solve
 from firal.selection.working_set import solve_on_working_set
@@ -36,6 +38,23 @@ def test_the_working_set_proves_nothing_wrong(kind, capped, monkeypatch):
     monkeypatch.setattr(working_set, "TAKEN", 8)
     X, p = instance(kind)
     check(prepare_problem(X, None, None, 4, probabilities=(p, None)), capped)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_bound_that_is_too_large_is_noticed(kind, monkeypatch):
+    """The certificate divides by the largest sum of all points: some of them are not enough."""
+    monkeypatch.setattr(working_set, "FROM", 0)
+    monkeypatch.setattr(working_set, "TAKEN", 8)
+    smaller = {
+        "a tenth is lost": lambda a, b, capped: 0.9 * largest_sum(a, b, capped),
+        "a quarter is not seen": lambda a, b, capped: largest_sum(np.sort(a)[:180], b, capped),
+    }
+    X, p = instance(kind)
+    problem = prepare_problem(X, None, None, 4, probabilities=(p, None))
+    for function in smaller.values():
+        monkeypatch.setattr(working_set, "largest_sum", function)
+        with pytest.raises(AssertionError):
+            check(problem, True)
 
 
 @pytest.mark.nightly
@@ -67,3 +86,9 @@ def test_every_home_has_the_same_certificate(kind, monkeypatch, tmp_path):
         )
         assert np.isfinite(found[name][1:]).all()
     assert all(one == found["memory"] for one in found.values()), found
+    # in another order the sums have other bits: the comparison above can fail
+    monkeypatch.setattr(passes, "BLOCK_BYTES", 8 * 3 * 35)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", RuntimeWarning)
+        other = firal.next_batch(as_home(X), y, 5, strategy="firal").selection
+    assert (other.objective, other.relaxation.gap) != (found["memory"][1], found["memory"][4])

@@ -62,6 +62,8 @@ def test_huge_and_tiny_probabilities(seed, c, spread):
     p = np.exp(logits - logits.max(axis=1, keepdims=True))
     p /= p.sum(axis=1, keepdims=True)
     p[:c] = np.eye(c)  # probabilities of 0 and 1
+    p[c : 2 * c] = np.maximum(np.eye(c), 1e-300)
+    p[2 * c : 3 * c] = np.maximum((1 - 2.0**-53) * np.eye(c), 2.0**-53 / c)
     X = rng.normal(size=(200, 4))
     W1, W2 = (symmetric(rng, 4 * (c - 1), 2) for _ in range(2))
     check(as_problem(X, p), 10 * W1, W2)
@@ -71,7 +73,7 @@ def test_huge_and_tiny_probabilities(seed, c, spread):
 @settings(max_examples=20)
 def test_badly_scaled_features(seed, whiten):
     rng = np.random.default_rng(seed)
-    scale = 10.0 ** rng.uniform(-6, 6, 5)
+    scale = 10.0 ** rng.uniform(-12, 12, 5)
     X, theta = rng.normal(size=(300, 5)), rng.normal(size=(3, 5))
     if whiten:
         problem = prepare_problem(X * scale, None, theta / scale, 4)

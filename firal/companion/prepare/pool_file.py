@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
 from pathlib import Path
 from typing import NamedTuple
@@ -34,6 +33,7 @@ from firal.data.datasets import PAPER_NEIGHBORS
 from firal.data.embedding import spectral_embedding
 from firal.data.files import MANIFEST, read_npy, read_npz, sha256, verified_sha256
 from firal.data.prepared import PREPARED, data_folder
+from firal.data.writing import replacing
 
 NEIGHBORS = PAPER_NEIGHBORS
 CHUNK = 512  # images whose features are computed and stored at a time
@@ -327,12 +327,8 @@ def _write_lines(path, lines):
 
 def _write(path, fill):
     """Write a file completely or not at all."""
-    part = path.with_name(path.name + ".part")
-    with open(part, "wb") as file:
+    with replacing(path) as file:
         fill(file)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(part, path)
 
 
 def _say(progress, text):
