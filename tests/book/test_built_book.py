@@ -111,7 +111,7 @@ def test_page_weight(path):
     """
     page = parsed(path)
     files = {local_target(path, url) for url in page.loads} - {None}
-    files = {p for p in files if p.suffix != ".html" and not p.name.endswith(".dark.svg")}
+    files = {p for p in files if p.suffix != ".html" and ".dark." not in p.name}
     assert {".css", ".js"} <= {p.suffix for p in files}
     fonts = {p for p in (HTML / "_static" / "fonts").glob("*.woff2") if font_is_used(path, p.stem)}
     weight = path.stat().st_size + sum(p.stat().st_size for p in files | fonts)
@@ -120,7 +120,7 @@ def test_page_weight(path):
 
 def test_hidden_variants_of_figures_are_not_loaded(path):
     html = path.read_text(encoding="utf8")
-    dark = re.findall(r"<img [^>]*\.dark\.svg[^>]*>", html)
+    dark = re.findall(r"<img [^>]*\.dark\.(?:svg|png)[^>]*>", html)
     assert [tag for tag in dark if "drawn-dark" not in tag or 'loading="lazy"' not in tag] == []
     assert len(dark) == len(re.findall(r"<img [^>]*drawn-dark[^>]*>", html))
 
