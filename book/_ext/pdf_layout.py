@@ -23,8 +23,11 @@ from sphinx_proof.nodes import NODE_TYPES, proof_node, unenumerable_node
 
 HOME = "About this book"
 NO_CODE = (
-    "The code of the notebooks is not printed here. It stands on the web pages of the book, folded "
-    "where it only sets up or draws, and in the notebooks themselves."
+    "The code of the notebooks is not printed here, and of each function of the module there is "
+    "one line. All of it stands on the web pages of the book, in the notebooks and in the "
+    "docstrings. A figure that a chapter and its notebook show is printed once. In the tables of "
+    "checks ✓ means that a claim holds, ± after a correction, ✗ that it fails as printed, ? that "
+    "it cannot be tested."
 )
 LINE = 88  # characters that fit beside each other in a table
 ROWS = 8  # a table with more may be broken
@@ -121,7 +124,10 @@ def keep_together(parent, statement):
         parent, statement, lines = parent.parent, parent, lines + 3
         flush = r"\FloatBarrier"  # a section does that, too, and then there is less space
     text = rf"{flush}\Needspace{{{lines}\baselineskip}}"
-    parent.insert(parent.index(statement), _latex(text))
+    place = parent.index(statement)
+    while place and isinstance(parent[place - 1], nodes.target):
+        place -= 1  # a label behind the space would be set twice
+    parent.insert(place, _latex(text))
 
 
 def keep_code_together(parent, code):
