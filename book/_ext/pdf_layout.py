@@ -124,10 +124,24 @@ def keep_together(parent, statement):
         parent, statement, lines = parent.parent, parent, lines + 3
         flush = r"\FloatBarrier"  # a section does that, too, and then there is less space
     text = rf"{flush}\Needspace{{{lines}\baselineskip}}"
-    place = parent.index(statement)
-    while place and isinstance(parent[place - 1], nodes.target):
-        place -= 1  # a label behind the space would be set twice
+    parent, place = before_labels(parent, parent.index(statement))
     parent.insert(place, _latex(text))
+
+
+def before_labels(parent, place):
+    """The place before the labels that lead here: behind a space they would be set twice.
+
+    Labels of a section stand at the end of the section before it.
+    """
+    here, end = parent, place
+    while end and isinstance(here[end - 1], nodes.section):
+        here = here[end - 1]
+        end = len(here)
+    if not end or not isinstance(here[end - 1], nodes.target):
+        return parent, place
+    while end and isinstance(here[end - 1], nodes.target):
+        end -= 1
+    return here, end
 
 
 def keep_code_together(parent, code):

@@ -30,6 +30,8 @@ def arrange(app, doctree, docname):
     shown = figures_of_chapters(app, pages)
     for page in pages:
         if page["docname"].startswith(REFERENCE):
+            for parent, entry in inside(page, addnodes.index):
+                parent.remove(entry)  # the chapter is a list of names already
             for section in list(page.findall(nodes.section)):
                 shorten(section)
         if page["docname"].startswith(NOTEBOOKS):
@@ -65,7 +67,7 @@ def shorten(section):
         else:
             left.append(node)
     place = next((k for k, node in enumerate(kept) if isinstance(node, nodes.section)), len(kept))
-    known = {name for node in kept for name in node["ids"]}
+    known = {name for node in kept for name in [*node["ids"], node.get("refid")]}
     kept[place:place] = [*targets(left, known), *in_letters(r"\footnotesize", names)]
     section.children = []
     section.extend(kept)

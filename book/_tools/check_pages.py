@@ -89,14 +89,14 @@ def main():
     axe = arguments.axe.read_text(encoding="utf8")
     print(f"{'page':42}" + "".join(f"{check} ".rjust(9) for check in CHECKS))
     red = []
-    for file in files:
-        page = str(file.relative_to(root).with_suffix(""))
-        with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
-            with Chromium(folder) as browser:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        with Chromium(folder) as browser:
+            for file in files:
+                page = str(file.relative_to(root).with_suffix(""))
                 found = measure(browser, file, root, axe)
-        faults = without_allowed(page, broken(found), allowed)
-        red += [f"{page}: {check}: {word}" for check, words in faults.items() for word in words]
-        print(row(page, found, faults), flush=True)
+                faults = without_allowed(page, broken(found), allowed)
+                red += [f"{page}: {check}: {w}" for check, words in faults.items() for w in words]
+                print(row(page, found, faults), flush=True)
     if not arguments.pages:
         red += [f"allowed, but not found: {e}" for e in allowed if not e.get("used")]
     print(f"\n{len(files)} pages, {len(red)} faults (limits: {LIMITS})", *red, sep="\n")

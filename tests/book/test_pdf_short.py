@@ -164,6 +164,10 @@ def test_of_a_function_there_is_a_line_and_links_lead_to_it(source, long_source)
         assert source.count(rf"\label{{{label}}}") == 1
 
 
+def test_there_is_no_index_of_what_one_chapter_lists(source, long_source):
+    assert r"\index{" in long_source and r"\index{" not in source
+
+
 def test_how_to_change_a_notebook_is_not_printed(source, long_source):
     assert "How to change it" in long_source and "How to change it" not in source
 
