@@ -2,6 +2,7 @@
 
 - The parts of ``_toc.yml`` are parts, and the home page is one chapter before them.
 - A proof is text that ends with a box, not a framed note without a title.
+- A box that is folded on the web, such as a long proof, is text below its title: it may be broken.
 - A statement stays on one page if it is short, and with its heading.
 - A solution that is folded on the web has its heading.
 - Of a notebook it has the text, the figures and what is printed, not the code.
@@ -47,6 +48,12 @@ def arrange(app, doctree, docname):
     for parent, cell in inside(doctree, nodes.container):
         if "cell_input" in cell["classes"]:
             parent.remove(cell)
+    for parent, box in inside(doctree, nodes.admonition):
+        if "dropdown" in box["classes"]:
+            title = nodes.paragraph("", "", nodes.strong("", "", *box[0].children))
+            place = parent.index(box)
+            space = _latex(r"\Needspace{4\baselineskip}")
+            parent[place : place + 1] = [*targets_of(box), space, title, *box[1:]]
     for parent, proof in inside(doctree, proof_node):
         place = parent.index(proof)
         parent[place : place + 1] = unframed(proof)
@@ -101,6 +108,10 @@ def set_parts(doctree, captions):
     top.insert(1, home)
     top.children = [node for node in top if node not in own]
     home.extend([*own, nodes.paragraph("", NO_CODE)])
+
+
+def targets_of(box):
+    return [nodes.target("", "", ids=box["ids"])] if box["ids"] else []
 
 
 def unframed(proof):

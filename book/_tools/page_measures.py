@@ -1,7 +1,7 @@
-"""What a browser finds out about one built page: ``measure`` opens it four times.
+"""What a browser finds out about one built page: ``measure`` opens it three times.
 
-Desktop and light: console, requests, axe, overflow, height, weight. Desktop and dark: console and
-contrast. Phone, light and dark: overflow, letters and formulas.
+Desktop and light: console, requests, axe, overflow, height, weight. Desktop and dark: console,
+requests and contrast. Phone: overflow, letters and formulas.
 """
 
 import re
@@ -29,26 +29,25 @@ def measure(browser, page, root, axe=""):
     axe         the script of axe; without it there is no check of accessibility
     """
     found = {"console": [], "requests": [], "overflow": [], "axe": []}
+    run = browser.run
     for theme in ("light", "dark"):
         load(browser, page, DESKTOP, theme)
-        run = browser.run
         if axe:
             run(axe)
             rules = "[]" if theme == "light" else '["color-contrast"]'
             found["axe"] += [f"{theme}: {v}" for v in run(f"probe.violations({rules})")]
-        found["overflow"] += too_wide(browser, "desktop")
         if theme == "light":
+            found["overflow"] += too_wide(browser, "desktop")
             found["height"] = run("probe.height()")
             everything(browser, found["height"])
             found["weight"] = weight(browser.events, root)
         found["console"] += console(browser.events)
         found["requests"] += outside(browser.events, root)
-        load(browser, page, PHONE, theme)
-        found["overflow"] += too_wide(browser, "phone")
-        if theme == "light":
-            everything(browser, browser.run("probe.height()"), PHONE[0])
-            found["letters"] = letters(browser)
-            found["formulas"] = browser.run("probe.formulas()")
+    load(browser, page, PHONE, "light")
+    found["overflow"] += too_wide(browser, "phone")
+    everything(browser, run("probe.height()"), PHONE[0])
+    found["letters"] = letters(browser)
+    found["formulas"] = run("probe.formulas()")
     return {check: sorted(set(v)) if isinstance(v, list) else v for check, v in found.items()}
 
 
