@@ -208,7 +208,8 @@ def test_no_script_of_a_page_fails(page, tmp_path):
 
 
 FOUND = """(() => {
-  const [box, word] = ["details.fold", "form.score-filter input"].map((s) => document.querySelector(s));
+  const box = document.querySelector("details.fold");
+  const word = document.querySelector("form.score-filter input");
   const before = box.open;
   word.value = "hessian";
   word.dispatchEvent(new Event("input", {bubbles: true}));
