@@ -16,7 +16,7 @@ from pdf_layout import inside
 from PIL import Image
 from sphinx import addnodes
 
-REFERENCE, NOTEBOOKS = "book/api_", "notebooks/"
+REFERENCE, NOTEBOOKS = "book/api", "notebooks/"
 WIDTH = 78  # percent of a line: the smallest letters of a figure have about 6 points
 LINE = 840  # pixels: a figure as wide as the line, at the dots per inch of the notebooks
 ROWS = 3  # a table with more has small letters
