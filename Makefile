@@ -16,7 +16,7 @@ ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 MKL_NUM_THREADS=1
 
 .DEFAULT_GOAL := help
 .PHONY: help install book html test nightly lint smoke paper reproduce restamp bench data pdf clean
-.PHONY: lab lite packages alone links lock student instructor mutants
+.PHONY: pages lab lite packages alone links lock student instructor mutants
 
 help:  ## list the targets
 	@awk -F ':[^#]*## ' '/^[a-z]+:.*##/ {printf "%-12s%s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -108,6 +108,13 @@ alone: install  ## run every notebook alone, at profile smoke, in a new environm
 
 packages: install  ## wheel and source archive, into _build/packages
 	@$(TOOLS)/downloads.py --packages _build/packages
+
+# axe is one script: its package is put beside the book, without what it depends on.
+PAGES := _build/pages
+pages: install  ## every built page in Chromium: console, requests, axe, letters, widths, weight (after make html)
+	@test -d $(PAGES)/axe_playwright_python || \
+	  $(PIP) --no-deps --target $(PAGES) -r book/requirements-pages.txt
+	@$(TOOLS)/check_pages.py
 
 links: install  ## follow every link of the book that leads elsewhere (needs the network)
 	@$(VENV)/bin/jupyter-book build . --builder custom --custom-builder linkcheck

@@ -50,7 +50,7 @@ class Chromium:
         os.close(there_in[1])
         self.commands = os.fdopen(here_out[1], "wb", buffering=0)
         self.answers = os.fdopen(there_in[0], "rb")
-        self.count, self.session = 0, None
+        self.count, self.session, self.events = 0, None, []
         targets = self.send("Target.getTargets")["targetInfos"]
         page = next(t["targetId"] for t in targets if t["type"] == "page")
         found = self.send("Target.attachToTarget", targetId=page, flatten=True)
@@ -84,6 +84,8 @@ class Chromium:
         self.commands.write(json.dumps(command).encode() + b"\0")
         while True:
             answer = self.message()
+            if "method" in answer:
+                self.events.append(answer)
             if answer.get("id") == self.count:
                 if "error" in answer:
                     raise RuntimeError(f"{method}: {answer['error']['message']}")
@@ -98,13 +100,16 @@ class Chromium:
             mobile=False,
         )
         self.send("Emulation.setScriptExecutionDisabled", value=not scripts)
+        self.events.clear()
         self.send("Page.navigate", url=uri)
-        while self.message().get("method") != "Page.loadEventFired":
-            pass
+        while all(event["method"] != "Page.loadEventFired" for event in self.events):
+            self.events.append(self.message())
 
     def run(self, script):
-        """The value of a JavaScript expression."""
-        result = self.send("Runtime.evaluate", expression=script, returnByValue=True)
+        """The value of a JavaScript expression; of a promise, what becomes of it."""
+        result = self.send(
+            "Runtime.evaluate", expression=script, returnByValue=True, awaitPromise=True
+        )
         if "exceptionDetails" in result:
             raise RuntimeError(result["exceptionDetails"]["exception"]["description"])
         return result["result"].get("value")

@@ -1,8 +1,9 @@
 """Plots with a palette of 256 colors: half the bytes, and no difference for the eye.
 
-A picture that would change visibly, such as a photograph, stays as it is. The size of every picture
-stands in its page, so that nothing moves when it arrives. On a phone it stays wide enough to be
-read, and scrolls sideways in its own box.
+A picture that would change visibly, such as a photograph, stays as it is. Every picture has a
+partner for dark pages (``dark_pictures.py``); a page names both, and the browser loads the one that
+is shown. The size stands in the page, so that nothing moves when it arrives. On a phone it stays
+wide enough to be read, and scrolls sideways in its own box.
 """
 
 import io
@@ -10,6 +11,7 @@ import re
 from pathlib import Path
 
 import numpy as np
+from dark_pictures import dark
 from PIL import Image
 
 VISIBLE = 1.5  # root of the mean squared difference, of 255
@@ -39,12 +41,14 @@ def lighten(app, exception):
     if exception is None and app.builder.name == "html":
         for file in (Path(app.outdir) / "_images").glob("*.png"):
             png = file.read_bytes()
+            if not file.stem.endswith(".dark"):
+                file.with_suffix(".dark.png").write_bytes(lighter(dark(png)))
             if (light := lighter(png)) != png:
                 file.write_bytes(light)
 
 
 def sized(body, sources):
-    """The page with the size of the pictures in their tags.
+    """The page with two tags for each picture, light and dark, and its size in them.
 
     sources  {name in the page: file}
     """
@@ -54,7 +58,12 @@ def sized(body, sources):
             width, height = picture.size
         size = f'width="{width}" height="{height}" loading="lazy"'
         least = f'style="--least: {round(READABLE * width)}px"'
-        return f'<span class="drawn-box">{found[1]} {size} {least} /></span>'
+        tag = re.sub(r' class="[^"]*"', "", found[1])
+        both = [
+            tag.replace(found[2], file) + f' class="dark-light drawn-{theme}" {size} {least} />'
+            for theme, file in (("light", found[2]), ("dark", f"{found[2][:-4]}.dark.png"))
+        ]
+        return f'<span class="drawn-box">{"".join(both)}</span>'
 
     return PICTURE.sub(with_size, body)
 

@@ -1,7 +1,7 @@
 """The checks that a cell of a notebook recorded, as a table of marks, measured and expected values.
 
-Notebooks store each check as JSON beside its line of text (``firal.companion.claims``). On the web
-the lines of a cell become one table; the PDF keeps the lines.
+Notebooks store each check as JSON beside its line of text (``firal.companion.claims``). In the book
+the lines of a cell become one table.
 """
 
 from pathlib import Path
@@ -122,7 +122,7 @@ def table(checks, registry, docname):
 
 
 def add_verdicts(app, container, cell):
-    """Below the lines of a cell, for the web, the table; the lines are for the PDF."""
+    """In place of the lines of a cell, the table."""
     checks = recorded(cell)
     if not checks:
         return
@@ -133,11 +133,9 @@ def add_verdicts(app, container, cell):
         return
     place = output.index(lines[0])
     rows = table([checks[text_of(line)] for line in lines], registry, app.env.docname)
-    only_web = addnodes.only("", rows, expr="html")
-    rest = addnodes.only("", *lines, expr="not html")
     for line in lines:
         output.remove(line)
-    output[place:place] = [only_web, rest]
+    output.insert(place, rows)
 
 
 def text_of(child):

@@ -2,6 +2,7 @@
 
 - The parts of ``_toc.yml`` are parts, and the home page is one chapter before them.
 - A proof is text that ends with a box, not a framed note without a title.
+- A box that is folded on the web, such as a long proof, is text below its title: it may be broken.
 - A statement stays on one page if it is short, and with its heading.
 - A solution that is folded on the web has its heading.
 - Of a notebook it has the text, the figures and what is printed, not the code.
@@ -23,8 +24,11 @@ from sphinx_proof.nodes import NODE_TYPES, proof_node, unenumerable_node
 
 HOME = "About this book"
 NO_CODE = (
-    "The code of the notebooks is not printed here. It stands on the web pages of the book, folded "
-    "where it only sets up or draws, and in the notebooks themselves."
+    "The code of the notebooks is not printed here, and of each function of the module there is "
+    "one line. All of it stands on the web pages of the book, in the notebooks and in the "
+    "docstrings. A figure that a chapter and its notebook show is printed once. In the tables of "
+    "checks ✓ means that a claim holds, ± after a correction, ✗ that it fails as printed, ? that "
+    "it cannot be tested."
 )
 LINE = 88  # characters that fit beside each other in a table
 ROWS = 8  # a table with more may be broken
@@ -44,6 +48,12 @@ def arrange(app, doctree, docname):
     for parent, cell in inside(doctree, nodes.container):
         if "cell_input" in cell["classes"]:
             parent.remove(cell)
+    for parent, box in inside(doctree, nodes.admonition):
+        if "dropdown" in box["classes"]:
+            title = nodes.paragraph("", "", nodes.strong("", "", *box[0].children))
+            place = parent.index(box)
+            space = _latex(r"\Needspace{4\baselineskip}")
+            parent[place : place + 1] = [*targets_of(box), space, title, *box[1:]]
     for parent, proof in inside(doctree, proof_node):
         place = parent.index(proof)
         parent[place : place + 1] = unframed(proof)
@@ -100,6 +110,10 @@ def set_parts(doctree, captions):
     home.extend([*own, nodes.paragraph("", NO_CODE)])
 
 
+def targets_of(box):
+    return [nodes.target("", "", ids=box["ids"])] if box["ids"] else []
+
+
 def unframed(proof):
     """The blocks of a proof, with its first word set off and a box at its end."""
     blocks = list(proof[0].children)
@@ -121,7 +135,24 @@ def keep_together(parent, statement):
         parent, statement, lines = parent.parent, parent, lines + 3
         flush = r"\FloatBarrier"  # a section does that, too, and then there is less space
     text = rf"{flush}\Needspace{{{lines}\baselineskip}}"
-    parent.insert(parent.index(statement), _latex(text))
+    parent, place = before_labels(parent, parent.index(statement))
+    parent.insert(place, _latex(text))
+
+
+def before_labels(parent, place):
+    """The place before the labels that lead here: behind a space they would be set twice.
+
+    Labels of a section stand at the end of the section before it.
+    """
+    here, end = parent, place
+    while end and isinstance(here[end - 1], nodes.section):
+        here = here[end - 1]
+        end = len(here)
+    if not end or not isinstance(here[end - 1], nodes.target):
+        return parent, place
+    while end and isinstance(here[end - 1], nodes.target):
+        end -= 1
+    return here, end
 
 
 def keep_code_together(parent, code):

@@ -15,6 +15,7 @@ addEventListener("DOMContentLoaded", () => {
     for (const table of new Set(rows.map((row) => row.closest("section")))) {
       table.hidden = ![...table.querySelectorAll("tr.score")].some((row) => !row.hidden);
     }
+    if (kinds.length || wanted) for (const box of document.querySelectorAll("details.fold")) box.open = true;
     said.textContent = rows.filter((row) => !row.hidden).length + " of " + rows.length + " items";
   }
 

@@ -229,3 +229,21 @@ def test_no_script_of_a_page_fails(page, tmp_path):
         browser.open((HTML / f"{page}.html").as_uri())
         awaited(browser, "new Promise((done) => setTimeout(() => done(0), 300))")
         assert browser.run("errors") == []
+
+
+FOUND = """(() => {
+  const box = document.querySelector("details.fold");
+  const word = document.querySelector("form.score-filter input");
+  const before = box.open;
+  word.value = "hessian";
+  word.dispatchEvent(new Event("input", {bubbles: true}));
+  const left = [...box.querySelectorAll("tr.score")].filter((row) => row.getClientRects().length);
+  return [before, box.open, left.length, left.every((row) => /hessian/i.test(row.textContent))];
+})()"""
+
+
+def test_the_filter_of_the_scoreboard_opens_the_folded_table(tmp_path):
+    with Chromium(tmp_path) as browser:
+        browser.open((HTML / "book" / "scoreboard.html").as_uri())
+        before, after, count, fit = browser.run(FOUND)
+    assert not before and after and count and fit

@@ -54,8 +54,11 @@ def test_the_size_of_a_picture_stands_in_the_page(tmp_path):
     file.write_bytes(png(np.zeros((20, 1000, 3), np.uint8)))
     page = '<p><img alt="A" src="../_images/a.png" /><img width="9" src="../_images/a.png" /></p>'
     assert sized(page, {"a.png": file}) == (
-        '<p><span class="drawn-box"><img alt="A" src="../_images/a.png" width="1000" height="20"'
-        ' loading="lazy" style="--least: 420px" /></span>'
+        '<p><span class="drawn-box">'
+        '<img alt="A" src="../_images/a.png" class="dark-light drawn-light"'
+        ' width="1000" height="20" loading="lazy" style="--least: 420px" />'
+        '<img alt="A" src="../_images/a.dark.png" class="dark-light drawn-dark"'
+        ' width="1000" height="20" loading="lazy" style="--least: 420px" /></span>'
         '<img width="9" src="../_images/a.png" /></p>'
     )
 

@@ -85,6 +85,12 @@ It is two.
 
 </details>
 
+```{{admonition}} A folded box
+:class: dropdown
+
+Its words.
+```
+
 ## A heading
 
 ```{{prf:lemma}}
@@ -159,6 +165,11 @@ def test_a_proof_ends_with_a_box_and_has_no_frame(source):
     assert r"\sphinxstylestrong{Proof.} It is clear." in proof
     assert proof.index("It is clear.") < proof.index(r"\square")
     assert "sphinxadmonition" not in proof[proof.index("Proof.") : proof.index(r"\square")]
+
+
+def test_a_box_that_is_folded_on_the_web_has_no_frame(source):
+    at = source.index(r"\sphinxstylestrong{A folded box}")
+    assert "sphinxadmonition" not in source[at : source.index("Its words.")]
 
 
 def test_references_to_exercises_have_a_target(source):
