@@ -1,7 +1,9 @@
 """Which changes mutmut makes: not in what is only read, and two kinds that it does not know.
 
 Left alone: messages (``raise``, ``warn``, f-strings, strings with a blank, the names that checks of
-the input print, ``__repr__``) and arguments that say how fast or how carefully something is done.
+the input print, ``__repr__``), which of NumPy's own warnings are silenced, and arguments that say
+how fast or how carefully something is done, ``copy=False`` and the default number of threads among
+them.
 Left out: other cases of a string, values that become None, which stop the
 first test that comes along and only make the share look better. Added: results that are off by a
 twentieth of a percent, because a tolerance that is too wide lets exactly these pass, and numbers
@@ -20,14 +22,22 @@ def is_message(node):
     """Whether a node and all below it is only read by people."""
     if isinstance(node, cst.Call):
         name = node.func.attr if isinstance(node.func, cst.Attribute) else node.func
-        return isinstance(name, cst.Name) and name.value in {"warn", "zip"}
+        return isinstance(name, cst.Name) and name.value in {"warn", "zip", "errstate"}
     if isinstance(node, cst.SimpleString):
         return " " in node.value
     if isinstance(node, cst.Arg):
-        return node.keyword is not None and node.keyword.value in CARELESS
+        name = node.keyword.value if node.keyword is not None else None
+        # a copy where none was needed changes no number; the one that copy=True asks for may
+        return name in CARELESS or (name == "copy" and _is_false(node.value))
+    if isinstance(node, cst.Param):
+        return node.name.value == "threads"
     if isinstance(node, cst.FunctionDef):
         return node.name.value == "__repr__"
     return isinstance(node, cst.Raise | cst.FormattedString | cst.ConcatenatedString | cst.Assert)
+
+
+def _is_false(node):
+    return isinstance(node, cst.Name) and node.value == "False"
 
 
 def names_in(node):

@@ -101,8 +101,11 @@ def test_own_tests_and_quick_tests_come_first_within_the_time(monkeypatch):
 
 
 CODE = '''
-def f(a, b):
+def f(a, b, threads=1.5, share=2.5):
     """Say something."""
+    with np.errstate(over="ignore"):
+        a = a.astype(float, copy=False)
+        b = b.astype(float, copy=True)
     if a > 1e-7:
         raise ValueError("a is too large: " + str(a - 1))
     c = g(a, strict=True, method="fast")
@@ -134,4 +137,11 @@ def test_what_is_changed_and_what_not():
             return True
 
     module.visit(Visitor())
-    assert made == ["1.01e-07", "g(a, strict=True, )", '"XX"', "return (a * b) * 1.0005"]
+    assert made == [
+        "2.525",  # the default of the share, not that of the threads
+        "b.astype(float, )",
+        "1.01e-07",
+        "g(a, strict=True, )",
+        '"XX"',
+        "return (a * b) * 1.0005",
+    ]

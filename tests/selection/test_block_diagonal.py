@@ -280,3 +280,13 @@ def test_what_is_refused():
         firal.relax(pool, None, 500 * theta, 3, structure="block-diagonal")
     with pytest.raises(ValueError, match="must fit in 8 GiB, got"):
         prepare_blocks(np.ones((2, 3000)), None, np.zeros((199, 3000)), 1, ridge=0.1)
+
+
+def test_of_equal_losses_the_point_added_last_goes_first():
+    """Two points twice: the copies come after the points, and go before them."""
+    pool, p = np.repeat(np.eye(2), 2, axis=0), np.full((4, 2), 0.5)
+    problem = prepare_blocks(pool, None, None, 2, ridge=0.1, probabilities=(p, None))
+    added = []
+    first, left = block_greedy(problem, watch=lambda i, _: added.append(i))
+    assert added == [0, 2, 1, 3]
+    assert first.tolist() == left.tolist() == [0, 2]

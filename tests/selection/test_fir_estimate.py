@@ -78,6 +78,19 @@ def test_the_operator_and_its_blocks_are_the_dense_ones():
     assert ratio == pytest.approx(firal.fir(*dense(pool, labeled, theta, w, 0.03)), rel=1e-8)
 
 
+@pytest.mark.parametrize("ridge", [0.0, 0.02])
+def test_probabilities_of_any_classifier_take_the_place_of_theta(ridge):
+    pool, labeled, theta = instance(4)
+    given = tuple(firal.probabilities(X, theta) for X in (pool, labeled))
+    options = dict(rows=np.arange(0, 20, 2), ridge=ridge, probes=8)
+    own = estimate_fir(pool, labeled, theta, np.random.default_rng(0), **options)
+    other = estimate_fir(
+        pool, labeled, None, np.random.default_rng(0), probabilities=given, **options
+    )
+    assert other.value == pytest.approx(own.value, rel=1e-9)
+    assert other.error == pytest.approx(own.error, rel=1e-6)
+
+
 @pytest.mark.parametrize("control", [True, False])
 def test_error_bars_cover_as_often_as_they_say(monkeypatch, control):
     pool, labeled, theta = instance(3)
