@@ -2,10 +2,10 @@
 
 Left alone: messages (``raise``, ``warn``, f-strings, strings with a blank, the names that checks of
 the input print, ``__repr__``), which of NumPy's own warnings are silenced, and arguments that say
-how fast or how carefully something is done, ``copy=False`` and the default number of threads among
-them.
-Left out: other cases of a string, values that become None, which stop the
-first test that comes along and only make the share look better. Added: results that are off by a
+how fast or how carefully something is done, ``copy=False`` among them. Default arguments, too:
+mutmut shows a test the old ones, and ``tests/test_defaults.py`` holds all of them.
+Left out: other cases of a string, values that become None, which stop the first test that comes
+along and only make the share look better. Added: results that are off by a
 twentieth of a percent, because a tolerance that is too wide lets exactly these pass, and numbers
 that are off by one percent, because ``+ 1`` makes of 1e-7 something that every test sees.
 """
@@ -14,7 +14,15 @@ import libcst as cst
 
 OFF = "1.0005"
 # Keyword arguments without influence on a result that is right.
-CARELESS = {"strict", "check_finite", "overwrite_a", "overwrite_b", "stacklevel", "threads"}
+CARELESS = {
+    "strict",
+    "check_finite",
+    "overwrite_a",
+    "overwrite_b",
+    "overwrite_c",
+    "stacklevel",
+    "threads",
+}
 ARITHMETIC = (cst.Add, cst.Subtract, cst.Multiply, cst.Divide, cst.MatrixMultiply, cst.Power)
 
 
@@ -29,11 +37,10 @@ def is_message(node):
         name = node.keyword.value if node.keyword is not None else None
         # a copy where none was needed changes no number; the one that copy=True asks for may
         return name in CARELESS or (name == "copy" and _is_false(node.value))
-    if isinstance(node, cst.Param):
-        return node.name.value == "threads"
     if isinstance(node, cst.FunctionDef):
         return node.name.value == "__repr__"
-    return isinstance(node, cst.Raise | cst.FormattedString | cst.ConcatenatedString | cst.Assert)
+    kinds = cst.Raise | cst.FormattedString | cst.ConcatenatedString | cst.Assert | cst.Param
+    return isinstance(node, kinds)
 
 
 def _is_false(node):

@@ -101,7 +101,7 @@ def test_own_tests_and_quick_tests_come_first_within_the_time(monkeypatch):
 
 
 CODE = '''
-def f(a, b, threads=1.5, share=2.5):
+def f(a, b, share=2.5):
     """Say something."""
     with np.errstate(over="ignore"):
         a = a.astype(float, copy=False)
@@ -138,7 +138,6 @@ def test_what_is_changed_and_what_not():
 
     module.visit(Visitor())
     assert made == [
-        "2.525",  # the default of the share, not that of the threads
         "b.astype(float, )",
         "1.01e-07",
         "g(a, strict=True, )",

@@ -89,6 +89,11 @@ def test_probabilities_of_any_classifier_take_the_place_of_theta(ridge):
     )
     assert other.value == pytest.approx(own.value, rel=1e-9)
     assert other.error == pytest.approx(own.error, rel=1e-6)
+    rows = np.arange(0, 20, 2)
+    if ridge:
+        ends = pair_spectrum(pool, labeled, theta, rows=rows, ridge=ridge)
+        same = pair_spectrum(pool, labeled, None, rows=rows, ridge=ridge, probabilities=given)
+        assert same == pytest.approx(ends, rel=1e-9)
 
 
 @pytest.mark.parametrize("control", [True, False])
