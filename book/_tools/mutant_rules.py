@@ -2,12 +2,13 @@
 
 Left alone: messages (``raise``, ``warn``, f-strings, strings with a blank, the names that checks of
 the input print, ``__repr__``), which of NumPy's own warnings are silenced, and arguments that say
-how fast or how carefully something is done, ``copy=False`` among them. Default arguments, too:
-mutmut shows a test the old ones, and ``tests/test_defaults.py`` holds all of them.
-Left out: other cases of a string, values that become None, which stop the first test that comes
-along and only make the share look better. Added: results that are off by a
-twentieth of a percent, because a tolerance that is too wide lets exactly these pass, and numbers
-that are off by one percent, because ``+ 1`` makes of 1e-7 something that every test sees.
+how fast or how carefully something is done, ``copy=False`` and how many bytes are worked on at once
+(``pool_blocks``) among them. Default arguments, too: mutmut shows a test the old ones, and
+``tests/test_defaults.py`` holds all of them. Left out: other cases of a string, values that become
+None, which stop the first test that comes along and only make the share look better. Added: results
+that are off by a twentieth of a percent, because a tolerance that is too wide lets exactly these
+pass, and numbers that are off by one percent, because ``+ 1`` makes of 1e-7 something that every
+test sees.
 """
 
 import libcst as cst
@@ -48,10 +49,14 @@ def _is_false(node):
 
 
 def names_in(node):
-    """The names in ``checks.number(x, "x", 0)``, which only errors need."""
-    if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
-        if isinstance(node.func.value, cst.Name) and node.func.value.value == "checks":
+    """The names in ``checks.number(x, "x", 0)``, which only errors need; and sizes of blocks."""
+    if not isinstance(node, cst.Call):
+        return []
+    if isinstance(node.func, cst.Attribute) and isinstance(node.func.value, cst.Name):
+        if node.func.value.value == "checks":
             return [a.value for a in node.args if isinstance(a.value, cst.SimpleString)]
+    if isinstance(node.func, cst.Name) and node.func.value == "pool_blocks":
+        return [a.value for a in node.args[1:]]  # bytes per row, and bytes in all
     return []
 
 

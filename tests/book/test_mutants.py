@@ -110,6 +110,8 @@ def f(a, b, share=2.5):
         raise ValueError("a is too large: " + str(a - 1))
     c = g(a, strict=True, method="fast")
     checks.number(c, "c", 0)
+    for block in pool_blocks(g(a, size=2.5), 7.5, "bytes"):
+        pass
     return a * b
 '''
 
@@ -142,5 +144,7 @@ def test_what_is_changed_and_what_not():
         "1.01e-07",
         "g(a, strict=True, )",
         '"XX"',
+        "g(a, )",
+        "2.525",
         "return (a * b) * 1.0005",
     ]
