@@ -32,7 +32,9 @@ TESTS = {
     "engine": ["tests/engine", "tests/test_streaming.py", "tests/test_limits.py"],
     "selection": ["tests/selection", "tests/test_limits.py"],
     "theory": ["tests/theory", "tests/test_limits.py"],
-    "pipeline": ["tests/test_pipeline.py"],
+    "pipeline": ["tests/test_pipeline.py", "tests/test_streaming.py"],
+    "picking": ["tests/test_pipeline.py", "tests/test_streaming.py"],
+    "streaming": ["tests/test_streaming.py"],
 }
 # Clusters do not survive a fork, clocks no busy machine, and mutmut is seen in a traceback.
 WITHOUT = ["--ignore=tests/engine/test_dask_home.py", "-k", "not ctrl_c and not all_points_tie"]
