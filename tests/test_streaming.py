@@ -232,3 +232,49 @@ def test_wide_features_are_picked_among_a_sample(labeled, small_blocks, monkeypa
     free = np.setdiff1d(np.arange(N), sorted(y or ()))
     spread = free[np.linspace(0, free.size - 1, 300).astype(int)]
     assert set(some.rows) <= set(spread) and len(set(some.rows)) == B
+
+
+class Prepared(Exception):
+    """The design is known: nothing more is to be done."""
+
+
+@pytest.mark.parametrize(
+    ("limit", "least", "labeled", "expected"),
+    [  # 6 features, 3 free classes, 12 clusters; with no label one class part, 6 clusters
+        ("LARGEST_FULL", 18, True, ("full", 12, 1.0)),
+        ("LARGEST_FULL", 17, True, ("block-diagonal", 12, 1.0)),
+        ("LARGEST_SIZE", 54, True, ("full", 12, 1.0)),
+        ("LARGEST_SIZE", 53, True, ("full", 0, 1.0)),
+        ("LARGEST_FIRST", 12, False, ("full", 6, 1.0)),
+        ("LARGEST_FIRST", 11, False, ("block-diagonal", 6, 1.0)),
+    ],
+)
+def test_the_design_follows_the_limits(limit, least, labeled, expected, monkeypatch):
+    seen = []
+
+    def prepared(pool, known, design, budget, **options):
+        clusters = 0 if design.centers is None else len(design.centers)
+        seen.append((options["structure"], clusters, options["effects"], options["ridge"]))
+        raise Prepared
+
+    monkeypatch.setattr(streaming, "prepare_streamed", prepared)
+    monkeypatch.setattr(penalized, limit, least)
+    X, y = table()
+    with pytest.raises(Prepared):
+        firal.next_batch(as_home(X), y if labeled else None, B, ridge=0.03)
+    assert seen == [(*expected, 0.03)]
+
+
+def test_what_is_asked_about_wide_features(small_blocks, monkeypatch, caplog):
+    asked = []
+    monkeypatch.setattr(streaming, "is_wide", lambda *sizes: asked.append(sizes) or True)
+    monkeypatch.setattr(penalized, "LARGEST_FULL", 5)
+    X, y = table()
+    with caplog.at_level("INFO", logger="firal"):
+        found = firal.next_batch(as_home(X), y, B)
+    assert asked == [(6 + 12, 4)] and "features are wide" not in caplog.text
+    assert found.selection.relaxation is None
+    monkeypatch.setattr(streaming, "WIDE_SAMPLE", 3)
+    some = firal.next_batch(as_home(X), y, B)  # twice as many as are picked
+    free = np.setdiff1d(np.arange(N), sorted(y))
+    assert set(some.rows) <= set(free[np.linspace(0, free.size - 1, 2 * B).astype(int)])
