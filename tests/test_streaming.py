@@ -278,3 +278,12 @@ def test_what_is_asked_about_wide_features(small_blocks, monkeypatch, caplog):
     some = firal.next_batch(as_home(X), y, B)  # twice as many as are picked
     free = np.setdiff1d(np.arange(N), sorted(y))
     assert set(some.rows) <= set(free[np.linspace(0, free.size - 1, 2 * B).astype(int)])
+
+
+@pytest.mark.parametrize("rows", [13, 2000])
+def test_of_equal_scores_the_lower_point_is_first(rows, monkeypatch):
+    """In blocks of many points too, where other ways to sort change the order of equals."""
+    monkeypatch.setattr(passes, "BLOCK_BYTES", 8 * D * rows)
+    X = np.random.default_rng(0).integers(3, size=(N, D)).astype(float)
+    found = largest_points(pool_of(X), lambda features: features[:, 0], 400)
+    assert found.tolist() == sorted(range(N), key=lambda i: (-X[i, 0], i))[:400]
