@@ -231,3 +231,22 @@ def test_the_spectrum_is_the_same_every_time():
     pool, labeled, theta = instance(7)
     first, second = (pair_spectrum(pool, labeled, theta, rows=range(12), ridge=0.02) for _ in "ab")
     assert first == second
+
+
+@pytest.mark.parametrize(("probes", "confidence"), [(2, 0.5), (2, 0.95), (7, 0.8)])
+def test_the_bar_is_that_of_students_distribution(probes, confidence):
+    pool, labeled, theta = instance(7)
+    found = estimate_fir(
+        pool,
+        labeled,
+        theta,
+        np.random.default_rng(0),
+        rows=range(12),
+        ridge=0.02,
+        probes=probes,
+        confidence=confidence,
+    )
+    assert 0 < found.error < np.inf  # of two probes too
+    factor = stats.t.ppf((1 + confidence) / 2, probes - 1)
+    assert found.high - found.value == pytest.approx(factor * found.error, rel=1e-9)
+    assert found.value - found.low == pytest.approx(factor * found.error, rel=1e-9)
