@@ -53,6 +53,19 @@ def test_the_committed_file_can_be_read_and_its_lines_are_in_the_code():
         assert mutant.function.split(".")[-1] in code
 
 
+def test_the_committed_file_leaves_no_survivor():
+    text = (ROOT / survivors.FILE).read_text(encoding="utf8")
+    lines = [line.split()[1:] for line in text.splitlines() if line.startswith("# ")]
+    begin = next(k for k, words in enumerate(lines) if words[:1] == ["folder"])
+    rows = [words for words in lines[begin + 1 :] if len(words) == 7 and words[1].isdigit()]
+    assert len(rows) >= 3 and lines[begin][1:] == [
+        *"seed tried before caught explained left".split()
+    ]
+    for _, _, tried, before, caught, explained, left in rows:
+        assert int(before) <= int(caught) and int(left) == 0
+        assert int(tried) == int(caught) + int(explained)
+
+
 def test_the_table_counts_what_was_caught():
     results = {
         1: ("a.py", "killed", False),
