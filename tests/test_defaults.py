@@ -39,7 +39,7 @@ DEFAULTS = {
     "selection.block_rows._some": {"piece": 4096},
     "selection.few_points.least_objective": {"first_squares": 0.0},
     "selection.normalizer.from_eigenvalues": {"weights": 1.0},
-    "selection.normalizer.from_factors": {"miss": 0.0},
+    "selection.normalizer.from_factors": {"miss": 0.0, "scale": 1.0},
     "selection.runs.rounded": {"replace": False},
     "selection.scoring.PoolScorer.best": {"ratio": np.inf},
     "selection.summed_blocks.SummedBlocks.__init__": {"penalty": 0.0},
