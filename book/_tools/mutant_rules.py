@@ -1,18 +1,29 @@
 """Which changes mutmut makes: not in what is only read, and two kinds that it does not know.
 
 Left alone: messages (``raise``, ``warn``, f-strings, strings with a blank, the names that checks of
-the input print, ``__repr__``) and arguments that say how fast or how carefully something is done.
-Left out: other cases of a string, values that become None, which stop the
-first test that comes along and only make the share look better. Added: results that are off by a
-twentieth of a percent, because a tolerance that is too wide lets exactly these pass, and numbers
-that are off by one percent, because ``+ 1`` makes of 1e-7 something that every test sees.
+the input print, ``__repr__``), which of NumPy's own warnings are silenced, and arguments that say
+how fast or how carefully something is done, ``copy=False`` and how many bytes are worked on at once
+(``pool_blocks``) among them. Default arguments, too: mutmut shows a test the old ones, and
+``tests/test_defaults.py`` holds all of them. Left out: other cases of a string, values that become
+None, which stop the first test that comes along and only make the share look better. Added: results
+that are off by a twentieth of a percent, because a tolerance that is too wide lets exactly these
+pass, and numbers that are off by one percent, because ``+ 1`` makes of 1e-7 something that every
+test sees.
 """
 
 import libcst as cst
 
 OFF = "1.0005"
 # Keyword arguments without influence on a result that is right.
-CARELESS = {"strict", "check_finite", "overwrite_a", "overwrite_b", "stacklevel", "threads"}
+CARELESS = {
+    "strict",
+    "check_finite",
+    "overwrite_a",
+    "overwrite_b",
+    "overwrite_c",
+    "stacklevel",
+    "threads",
+}
 ARITHMETIC = (cst.Add, cst.Subtract, cst.Multiply, cst.Divide, cst.MatrixMultiply, cst.Power)
 
 
@@ -20,21 +31,32 @@ def is_message(node):
     """Whether a node and all below it is only read by people."""
     if isinstance(node, cst.Call):
         name = node.func.attr if isinstance(node.func, cst.Attribute) else node.func
-        return isinstance(name, cst.Name) and name.value in {"warn", "zip"}
+        return isinstance(name, cst.Name) and name.value in {"warn", "zip", "errstate"}
     if isinstance(node, cst.SimpleString):
         return " " in node.value
     if isinstance(node, cst.Arg):
-        return node.keyword is not None and node.keyword.value in CARELESS
+        name = node.keyword.value if node.keyword is not None else None
+        # a copy where none was needed changes no number; the one that copy=True asks for may
+        return name in CARELESS or (name == "copy" and _is_false(node.value))
     if isinstance(node, cst.FunctionDef):
         return node.name.value == "__repr__"
-    return isinstance(node, cst.Raise | cst.FormattedString | cst.ConcatenatedString | cst.Assert)
+    kinds = cst.Raise | cst.FormattedString | cst.ConcatenatedString | cst.Assert | cst.Param
+    return isinstance(node, kinds)
+
+
+def _is_false(node):
+    return isinstance(node, cst.Name) and node.value == "False"
 
 
 def names_in(node):
-    """The names in ``checks.number(x, "x", 0)``, which only errors need."""
-    if isinstance(node, cst.Call) and isinstance(node.func, cst.Attribute):
-        if isinstance(node.func.value, cst.Name) and node.func.value.value == "checks":
+    """The names in ``checks.number(x, "x", 0)``, which only errors need; and sizes of blocks."""
+    if not isinstance(node, cst.Call):
+        return []
+    if isinstance(node.func, cst.Attribute) and isinstance(node.func.value, cst.Name):
+        if node.func.value.value == "checks":
             return [a.value for a in node.args if isinstance(a.value, cst.SimpleString)]
+    if isinstance(node.func, cst.Name) and node.func.value == "pool_blocks":
+        return [a.value for a in node.args[1:]]  # bytes per row, and bytes in all
     return []
 
 

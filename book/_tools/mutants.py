@@ -27,12 +27,14 @@ ROOT = Path(__file__).resolve().parents[2]
 WORK = ROOT / "_build" / "mutants"
 # Each folder with the tests that have to notice: its own, and where needed those of its users.
 TESTS = {
-    "model": ["tests/model", "tests/information"],
+    "model": ["tests/model", "tests/information", "tests/test_limits.py"],
     "information": ["tests/information", "tests/selection/test_wide.py"],
-    "engine": ["tests/engine", "tests/test_streaming.py"],
-    "selection": ["tests/selection"],
-    "theory": ["tests/theory"],
-    "pipeline": ["tests/test_pipeline.py"],
+    "engine": ["tests/engine", "tests/test_streaming.py", "tests/test_limits.py"],
+    "selection": ["tests/selection", "tests/test_limits.py"],
+    "theory": ["tests/theory", "tests/test_limits.py"],
+    "pipeline": ["tests/test_pipeline.py", "tests/test_streaming.py"],
+    "picking": ["tests/test_pipeline.py", "tests/test_streaming.py"],
+    "streaming": ["tests/test_streaming.py"],
 }
 # Clusters do not survive a fork, clocks no busy machine, and mutmut is seen in a traceback.
 WITHOUT = ["--ignore=tests/engine/test_dask_home.py", "-k", "not ctrl_c and not all_points_tie"]

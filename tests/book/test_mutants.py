@@ -53,6 +53,19 @@ def test_the_committed_file_can_be_read_and_its_lines_are_in_the_code():
         assert mutant.function.split(".")[-1] in code
 
 
+def test_the_committed_file_leaves_no_survivor():
+    text = (ROOT / survivors.FILE).read_text(encoding="utf8")
+    lines = [line.split()[1:] for line in text.splitlines() if line.startswith("# ")]
+    begin = next(k for k, words in enumerate(lines) if words[:1] == ["folder"])
+    rows = [words for words in lines[begin + 1 :] if len(words) == 7 and words[1].isdigit()]
+    assert len(rows) >= 3 and lines[begin][1:] == [
+        *"seed tried before caught explained left".split()
+    ]
+    for _, _, tried, before, caught, explained, left in rows:
+        assert int(before) <= int(caught) and int(left) == 0
+        assert int(tried) == int(caught) + int(explained)
+
+
 def test_the_table_counts_what_was_caught():
     results = {
         1: ("a.py", "killed", False),
@@ -101,12 +114,17 @@ def test_own_tests_and_quick_tests_come_first_within_the_time(monkeypatch):
 
 
 CODE = '''
-def f(a, b):
+def f(a, b, share=2.5):
     """Say something."""
+    with np.errstate(over="ignore"):
+        a = a.astype(float, copy=False)
+        b = b.astype(float, copy=True)
     if a > 1e-7:
         raise ValueError("a is too large: " + str(a - 1))
     c = g(a, strict=True, method="fast")
     checks.number(c, "c", 0)
+    for block in pool_blocks(g(a, size=2.5), 7.5, "bytes"):
+        pass
     return a * b
 '''
 
@@ -134,4 +152,12 @@ def test_what_is_changed_and_what_not():
             return True
 
     module.visit(Visitor())
-    assert made == ["1.01e-07", "g(a, strict=True, )", '"XX"', "return (a * b) * 1.0005"]
+    assert made == [
+        "b.astype(float, )",
+        "1.01e-07",
+        "g(a, strict=True, )",
+        '"XX"',
+        "g(a, )",
+        "2.525",
+        "return (a * b) * 1.0005",
+    ]

@@ -144,3 +144,9 @@ def test_a_table_in_blocks_gets_the_map_of_the_array(pca):
     np.testing.assert_allclose(
         np.abs(streamed.apply(X)), np.abs(array.apply(X)), rtol=1e-9, atol=1e-9
     )
+
+
+def test_the_last_one_before_each_column_that_a_row_shares():
+    found = levels_of(np.array([[1.0, 5.0, 1.0, 0.0], [0.0, 6.0, 1.0, 1.0], [0.0, 7.0, 0.0, 0.0]]))
+    assert found.columns.tolist() == [0, 2, 3] and found.ones.tolist() == [1.0, 2.0, 1.0]
+    assert found.before.tolist() == [-1, 0, 2]

@@ -178,3 +178,19 @@ def test_kmeans_of_digits_is_the_same_on_all_processors():
         noise = 1e-14 * np.random.default_rng(seed).normal(size=X.shape)
         rows = [kmeans(F, None, None, 20, np.random.default_rng(1)) for F in (X, X * (1 + noise))]
         assert rows[0].tolist() == rows[1].tolist()
+
+
+def test_centers_are_those_of_scikit_learn_with_the_drawn_seed():
+    pool = np.random.default_rng(0).normal(size=(80, 2))
+    for starts in (1, 3):
+        seed = int(np.random.default_rng(3).integers(2**31))
+        expected = KMeans(n_clusters=6, n_init=starts, random_state=seed).fit(pool)
+        found = cluster_centers(pool, 6, np.random.default_rng(3), starts)
+        np.testing.assert_allclose(found, expected.cluster_centers_, rtol=1e-12)
+
+
+def test_what_counts_as_a_tie():
+    """A billionth of the distance, and the rounding of a center that is far away."""
+    center = np.array([3e11, -4e11])
+    assert clusters.tie_limit(4.0, 0 * center) == pytest.approx(4 + 4e-9, rel=1e-15)
+    assert clusters.tie_limit(0.0, center) == pytest.approx(0.25, rel=1e-12)

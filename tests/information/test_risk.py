@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from firal.information import fisher
 from firal.information.fisher import information
-from firal.information.risk import excess_risk, prefactor
+from firal.information.risk import _divergences, excess_risk, prefactor
 from firal.model.logistic import loss
 from firal.theory.designs import draw_labels, gaussian
 
@@ -117,3 +117,12 @@ def test_the_prefactor_of_whole_numbers_is_that_of_floats():
     whole = np.arange(-3, 4)
     np.testing.assert_array_equal(prefactor(whole), prefactor(whole.astype(float)))
     assert prefactor(0) == 0.5 and prefactor(1) == pytest.approx(np.e - 2, rel=1e-14, abs=0)
+
+
+def test_a_far_point_does_not_spoil_the_digits_of_a_near_one():
+    near, far = np.array([[1e-7, 0.0]]), np.array([[0.0, 50.0]])
+    theta, star = np.array([[1.0, 1.0]]), np.array([[0.5, -1.0]])
+    one, other = excess_risk(theta, star, near), excess_risk(theta, star, far)
+    assert 0 < one < 1e-14  # lost beside numbers of size 1
+    parts = _divergences(np.vstack([near, far]), theta - star, star)
+    np.testing.assert_allclose(parts, [one, other], rtol=1e-9)

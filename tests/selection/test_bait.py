@@ -126,3 +126,25 @@ def test_a_budget_above_the_pool_is_refused():
     problem, _ = prepared(5, 40, 3, 3)
     with pytest.raises(ValueError, match="BAIT picks distinct points"):
         bait.bait(problem.X, None, np.zeros((2, 3)), 41)
+
+
+def test_lost_digits_are_those_of_the_largest_change(monkeypatch):
+    """A removal that takes nearly all of a direction counts like the addition of as much."""
+    monkeypatch.setattr(bait, "LARGEST_LOSS", 1e12)
+    problem, _ = prepared(5, 40, 3, 3)
+    M = 1e-2 * problem.mean_information
+    sizes = []
+    rule = bait._BaitRule(problem, M + root(problem, 0) @ root(problem, 0).T)
+    for i, sign in ((1, 1), (0, -1), (2, 1)):
+        U = root(problem, i)
+        v = np.linalg.eigvalsh(np.eye(U.shape[1]) + sign * U.T @ rule.W1 @ U)
+        sizes += [v[-1], 1 / v[0]]
+        rule.change(i, sign)
+        assert rule.growth == pytest.approx(max(sizes), rel=1e-6)
+    assert sizes[3] > 4 * max(sizes[:3])  # the removal
+
+
+def test_equal_losses_the_highest_row_goes_first():
+    pool = np.repeat(np.eye(2), 2, axis=0)
+    found = bait.bait(pool, None, np.zeros((1, 2)), 2, ridge=0.1, structure="full")
+    assert found.tolist() == [0, 2]

@@ -5,7 +5,7 @@ import pytest
 from scipy import linalg
 
 import firal
-from firal.selection.block_diagonal import prepare_blocks
+from firal.selection.block_diagonal import inverse_or_none, prepare_blocks
 from firal.selection.block_greedy import _Greedy, block_greedy
 from firal.selection.block_rounding import any_rounding
 from firal.selection.penalized import LARGEST_FULL, select_penalized
@@ -280,3 +280,24 @@ def test_what_is_refused():
         firal.relax(pool, None, 500 * theta, 3, structure="block-diagonal")
     with pytest.raises(ValueError, match="must fit in 8 GiB, got"):
         prepare_blocks(np.ones((2, 3000)), None, np.zeros((199, 3000)), 1, ridge=0.1)
+
+
+def test_of_equal_losses_the_point_added_last_goes_first():
+    """Two points twice: the copies come after the points, and go before them."""
+    pool, p = np.repeat(np.eye(2), 2, axis=0), np.full((4, 2), 0.5)
+    problem = prepare_blocks(pool, None, None, 2, ridge=0.1, probabilities=(p, None))
+    added = []
+    first, left = block_greedy(problem, watch=lambda i, _: added.append(i))
+    assert added == [0, 2, 1, 3]
+    assert first.tolist() == left.tolist() == [0, 2]
+
+
+@pytest.mark.parametrize("scale", [1e-20, 1.0, 1e20])
+def test_a_block_is_singular_by_its_digits_and_not_by_its_size(scale):
+    def block(gap):  # the last pivot is gap of the entry
+        return scale * np.array([[1.0, 1.0], [1.0, 1.0 + gap]])
+
+    good = block(1e-13)
+    np.testing.assert_allclose(inverse_or_none(good) @ good, np.eye(2), atol=1e-2)
+    assert inverse_or_none(block(2.0**-52)) is None  # two roundings at the order 2 are lost
+    assert inverse_or_none(block(-1e-3)) is None and inverse_or_none(0 * good) is None

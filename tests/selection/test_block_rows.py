@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import firal
-from firal.selection import block_rows, summed_blocks
+from firal.selection import block_rows, summed_blocks, wide_forms
 from firal.selection.block_diagonal import prepare_blocks
 from firal.selection.block_greedy import block_greedy
 from firal.selection.block_rows import (
@@ -118,3 +118,11 @@ def test_the_picks_are_those_of_the_rows_written_out(seed):
         X, None, None, 5, ridge=0.02, probabilities=(p, None), structure="block-diagonal"
     )
     assert sorted(found.indices) in [sorted(rows) for rows in block_greedy(plain)]
+
+
+@pytest.mark.parametrize("m", [1, 6, 7, 8, 15, 21])
+def test_pieces_are_all_rows_once(m):
+    """Also a last piece of a single row."""
+    for cut in (block_rows._some(m, 7), block_rows._some(m), wide_forms.pieces(m)):
+        assert np.concatenate([np.arange(m)[rows] for rows in cut]).tolist() == list(range(m))
+    assert max(len(range(m)[rows]) for rows in block_rows._some(m, 7)) <= 7

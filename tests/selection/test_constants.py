@@ -4,16 +4,20 @@ The tests of each module set such numbers to small values, to reach every branch
 holds the values that are used, and these are part of what the book measured.
 """
 
+import ast
+from pathlib import Path
+
 import numpy as np
 import pytest
 
-from firal import estimate, pipeline, placement, work
+from firal import estimate, picking, pipeline, placement, streaming, work
 from firal.engine import categories, clusters, columns, inputs, memory, passes, typical
 from firal.model import from_sklearn, newton_system, separation
 from firal.selection import (
     accelerated,
     bait,
     block_diagonal,
+    block_rows,
     bordered,
     candidates,
     certificate,
@@ -25,6 +29,7 @@ from firal.selection import (
     normalizer,
     penalized,
     ratio_bound,
+    reduced,
     relaxation,
     scoring,
     screen,
@@ -136,7 +141,11 @@ NUMBERS = {
         "TYPICAL_SAMPLE": 10_000,
     },
     few_points: {"ROUNDING": 1e-9},
-    wide: {"SPAN_BYTES": 2**28},
+    wide: {"SPAN_BYTES": 2**28, "ROUNDING": 1e-9, "RANK": 1e-11},
+    reduced: {"MOST_POINTS": 4096},
+    block_rows: {"FEWEST": 8},
+    picking: {"DEFAULT": "firal-ridge", "RIDGE": 1e-3, "MANY": 300_000},
+    streaming: {"SAMPLE": 50_000, "WIDE_SAMPLE": 20_000, "TWINS": 8},
     wide_sizes: {"MOST_BYTES": 4 * 2**30, "LARGEST_ORDER": 800, "LARGEST_BLOCKS": 2**31},
     working_set: {
         "FROM": 2000,
@@ -156,3 +165,59 @@ NUMBERS = {
 @pytest.mark.parametrize("module", NUMBERS, ids=lambda module: module.__name__)
 def test_the_numbers_are_those_of_the_measurements(module):
     assert {name: getattr(module, name) for name in NUMBERS[module]} == NUMBERS[module]
+
+
+# Only speed and memory, up to the order of sums.
+SPEED = {
+    "model.hessians": {"CACHED", "ROWS", "FEW_BLOCKS", "LARGEST"},
+    "information.fisher": {"PROBABILITY_BYTES"},
+    "engine.clusters": {"BLOCK_BYTES"},
+    "engine.homes": {"GATHERED"},
+    "engine.parquet": {"READ_ROWS"},
+    "engine.scaling": {"BLOCK_BYTES"},
+    "engine.typical": {"TASK", "TILE"},
+    "selection.block_greedy": {"PENDING_BYTES", "FEWEST_PENDING"},
+    "selection.block_rows": {"PIECE", "HALVED", "TASK", "PARTS"},
+    "selection.class_operator": {"POINT_BYTES"},
+    "selection.picked": {"CACHED"},
+    "selection.scoring": {
+        "BLOCK_BYTES",
+        "PRODUCT_BYTES",
+        "SCREEN_FROM",
+        "SCREEN_SIZE",
+        "FIRST",
+        "PAUSE",
+    },
+    "selection.streamed": {"PIECE"},
+    "selection.summed_blocks": {"STORED_BYTES"},
+    "selection.wide_forms": {"ROWS"},
+    "streaming": {"CENTERS"},
+    "theory.second_order": {"BLOCK_BYTES"},
+}
+
+
+def numbers_of(path):
+    """Names in capitals that stand for a number in the source of a module."""
+    for node in ast.parse(path.read_text(encoding="utf8")).body:
+        if isinstance(node, ast.Assign):
+            names = [n.id for target in node.targets for n in ast.walk(target) if hasattr(n, "id")]
+            parts = list(ast.walk(node.value))
+            if any(isinstance(p, ast.Constant) and type(p.value) in (int, float) for p in parts):
+                yield from (name for name in names if name.isupper())
+
+
+def test_every_number_is_in_one_of_the_tables():
+    root = Path(pipeline.__file__).parent
+    held = {module.__name__.partition(".")[2]: set(names) for module, names in NUMBERS.items()}
+    seen = 0
+    for folder in ("model", "information", "engine", "selection", "theory", "."):
+        for path in sorted((root / folder).glob("*.py")):
+            name = ".".join(path.relative_to(root).with_suffix("").parts)
+            if folder == "." and name not in ("pipeline", "picking", "streaming"):
+                continue
+            known = held.get(name, set()) | SPEED.get(name, set())
+            found = set(numbers_of(path))
+            assert found <= known, f"{name}: {sorted(found - known)}"
+            assert SPEED.get(name, set()) <= found, f"{name}: gone"
+            seen += len(found)
+    assert seen > 100

@@ -301,3 +301,11 @@ def test_memory_grows_with_the_data_only(monkeypatch):
     # forms and the 55 products of features of a point must not: they would go beyond the limit
     numbers = (peak(160_000) - peak(80_000)) / (8 * 80_000)
     assert numbers <= 40
+
+
+def test_the_closed_form_joins_the_grid_above_two_points_per_parameter():
+    """At exactly two points per parameter it has no value, and the grid is no error."""
+    plain = [8 * np.sqrt(3) * 2.0**k for k in range(-3, 4)]
+    assert eta_grid(3, 6) == pytest.approx(plain, rel=1e-14)
+    closed = np.sqrt(2) * 7 / (np.sqrt(7) - np.sqrt(6))
+    assert eta_grid(3, 7) == pytest.approx(sorted([*plain, closed]), rel=1e-14)

@@ -78,6 +78,24 @@ def test_the_operator_and_its_blocks_are_the_dense_ones():
     assert ratio == pytest.approx(firal.fir(*dense(pool, labeled, theta, w, 0.03)), rel=1e-8)
 
 
+@pytest.mark.parametrize("ridge", [0.0, 0.02])
+def test_probabilities_of_any_classifier_take_the_place_of_theta(ridge):
+    pool, labeled, theta = instance(4)
+    given = tuple(firal.probabilities(X, theta) for X in (pool, labeled))
+    options = dict(rows=np.arange(0, 20, 2), ridge=ridge, probes=8)
+    own = estimate_fir(pool, labeled, theta, np.random.default_rng(0), **options)
+    other = estimate_fir(
+        pool, labeled, None, np.random.default_rng(0), probabilities=given, **options
+    )
+    assert other.value == pytest.approx(own.value, rel=1e-9)
+    assert other.error == pytest.approx(own.error, rel=1e-6)
+    rows = np.arange(0, 20, 2)
+    if ridge:
+        ends = pair_spectrum(pool, labeled, theta, rows=rows, ridge=ridge)
+        same = pair_spectrum(pool, labeled, None, rows=rows, ridge=ridge, probabilities=given)
+        assert same == pytest.approx(ends, rel=1e-9)
+
+
 @pytest.mark.parametrize("control", [True, False])
 def test_error_bars_cover_as_often_as_they_say(monkeypatch, control):
     pool, labeled, theta = instance(3)
@@ -213,3 +231,22 @@ def test_the_spectrum_is_the_same_every_time():
     pool, labeled, theta = instance(7)
     first, second = (pair_spectrum(pool, labeled, theta, rows=range(12), ridge=0.02) for _ in "ab")
     assert first == second
+
+
+@pytest.mark.parametrize(("probes", "confidence"), [(2, 0.5), (2, 0.95), (7, 0.8)])
+def test_the_bar_is_that_of_students_distribution(probes, confidence):
+    pool, labeled, theta = instance(7)
+    found = estimate_fir(
+        pool,
+        labeled,
+        theta,
+        np.random.default_rng(0),
+        rows=range(12),
+        ridge=0.02,
+        probes=probes,
+        confidence=confidence,
+    )
+    assert 0 < found.error < np.inf  # of two probes too
+    factor = stats.t.ppf((1 + confidence) / 2, probes - 1)
+    assert found.high - found.value == pytest.approx(factor * found.error, rel=1e-9)
+    assert found.value - found.low == pytest.approx(factor * found.error, rel=1e-9)

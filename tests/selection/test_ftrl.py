@@ -253,3 +253,12 @@ def test_probabilities_in_place_of_theta():
     found = sparsify(pool, labeled, None, z, budget, 5.0, probabilities=given_p)
     assert found.indices.tolist() == expected.indices.tolist()
     assert found.gains == pytest.approx(expected.gains, rel=1e-9)
+
+
+@pytest.mark.parametrize("eta", [1e-3, 0.5])
+def test_small_learning_rates_are_valid(eta):
+    data, z, H_tilde, *_ = weighted_problem(1)
+    result = sparsify(*data[:3], z, data[3], eta)
+    assert result.indices.tolist() == literal.select(H_tilde, data[3], eta, False)[0].tolist()
+    with pytest.raises(ValueError, match="eta must be a finite number > 0"):
+        sparsify(*data[:3], z, data[3], 0.0)

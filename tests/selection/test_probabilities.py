@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import firal
 from firal.model.logistic import probabilities as softmax
 from firal.selection.probabilities import checked_probabilities, class_probabilities
 
@@ -57,3 +58,26 @@ def test_pairs():
         class_probabilities(pool, labeled, theta, (P, P[:2]))
     with pytest.raises(ValueError, match="theta must be given, or probabilities in its place"):
         class_probabilities(pool, labeled, None, None)
+
+
+@pytest.mark.parametrize("structure", ["full", "block-diagonal"])
+def test_a_class_that_only_labeled_points_have_is_kept(structure):
+    """Nothing jumps where its probability in the pool becomes zero, and labels of it count."""
+    rng = np.random.default_rng(2)
+    pool, labeled = rng.normal(size=(20, 2)), rng.normal(size=(3, 2))
+    P0 = rng.dirichlet(np.ones(3), size=3)
+    values = []
+    for small in (0.0, 1e-10):
+        P = np.column_stack([np.full((20, 2), (1 - small) / 2), np.full(20, small)])
+        found = firal.select(
+            pool,
+            labeled,
+            None,
+            3,
+            ridge=0.05,
+            probabilities=(P, P0),
+            rounding="greedy",
+            structure=structure,
+        )
+        values.append(found.objective)
+    assert values[0] == pytest.approx(values[1], rel=1e-7)

@@ -484,3 +484,21 @@ def test_given_probabilities_have_one_class_more_than_parameters(monkeypatch):
         monkeypatch.setattr(penalized, "LARGEST_FULL", most)
         select_penalized(pool, labeled, None, 4, seeded(), probabilities=given, typical=1.0)
     assert seen == ["full", "block-diagonal"]
+
+
+@pytest.mark.parametrize("wide", [False, True])
+def test_clusters_come_from_a_single_start(wide, monkeypatch):
+    """The book measured it so; K-means as a strategy has more."""
+    seen, find = [], penalized.cluster_centers
+
+    def watched(pool, count, rng, **options):
+        seen.append((count, options))
+        return find(pool, count, rng, **options)
+
+    monkeypatch.setattr(penalized, "cluster_centers", watched)
+    if wide:
+        monkeypatch.setattr(penalized, "LARGEST_FIRST", 0)
+        monkeypatch.setattr(wide_sizes, "LARGEST_ORDER", 3)
+    pool = np.random.default_rng(0).normal(size=(60, 4))
+    select_penalized(pool, None, None, 5, np.random.default_rng(1))
+    assert seen == [(5, {"starts": 1})]

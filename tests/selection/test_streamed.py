@@ -88,6 +88,32 @@ def test_with_cluster_effects(data, structure, fitted):
     same_problem(streamed, problem, np.random.default_rng(0))
 
 
+@pytest.mark.parametrize("ridge", [0.0, 0.05])
+def test_coordinates_make_the_moments_of_all_points_one(data, ridge):
+    """With columns of clusters, and counting the labeled points."""
+    pool, F, labeled, theta = data
+    design = Design(theta, F[:5])
+    effects = 3.0 if ridge else 0.0  # a column for every cluster depends on the others
+    found = prepare_streamed(
+        pool, labeled, design, B, ridge=ridge, effects=effects, report=silent
+    ).data
+    assert found.design.size == pytest.approx(effects * np.sqrt(np.mean(F**2)), rel=1e-12)
+    map_, both = found.map_, np.vstack([found.design.columns(X) for X in (F, labeled)])
+    penalty = ridge * map_.T @ map_
+    np.testing.assert_allclose(penalty, np.diag(penalty.diagonal()), atol=1e-12)
+    moments = (both @ map_).T @ (both @ map_) / len(both) + penalty
+    np.testing.assert_allclose(moments, np.eye(map_.shape[1]), atol=1e-10)
+
+
+def test_labeled_points_count_in_the_choice_of_the_reference(data):
+    pool, F, labeled, theta = data
+    design, labeled = Design(theta), np.repeat(labeled, 200, axis=0)
+    p, p0 = (design.probabilities(X).sum(axis=0) for X in (F, labeled))
+    found = prepare_streamed(pool, labeled, design, B, report=silent).data
+    assert found.reference == np.argmax(p + p0) != np.argmax(p)
+    assert found.classes.tolist() == [k for k in range(4) if k != found.reference]
+
+
 def test_two_passes_prepare_it(data):
     pool, _, labeled, theta = data
     stages = []

@@ -231,6 +231,11 @@ def test_every_function_estimates_its_own_task(monkeypatch):
     firal.bait(pool, None, theta, 4)
     sizes = (20, 2, 3, 4)
     assert seen == [(task, *sizes) for task in ("relax", "sparsify", "select", "bait")]
+    seen.clear()  # one run of FTRL, or one of greedy steps
+    firal.select(pool, None, theta, 4, eta=10.0)
+    firal.select(pool, None, theta, 4, ridge=0.1, rounding="greedy")
+    firal.select(pool, None, theta, 4, ridge=0.1)
+    assert seen == [(task, *sizes) for task in ("sparsify", "sparsify", "select")]
     assert found.why and found.why == choose_("auto", "sparsify", *sizes).why
 
 

@@ -110,6 +110,9 @@ def test_no_guarantee_outside_the_theorem():
     z = firal.relax(pool, labeled, theta, 150, capped=False).z
     assert z.max() > 1 and swap(pool, labeled, theta, z, 150).guarantee is None
     assert swap(*data).guarantee is not None
+    z = data[3] * (1 - 1e-3)
+    z[np.argmax(z)] += 150 - z.sum()  # one weight just above 1
+    assert 1 < z.max() < 1.5 and swap(pool, labeled, theta, z, 150).guarantee is None
 
 
 def test_the_guarantee_in_closed_form():

@@ -244,6 +244,9 @@ def test_directions_of_a_sample_where_there_are_more_columns(points, monkeypatch
     sampled = reduce_features(pool, labeled, 4)
     # directions of so few points are not quite the best ones, and never say that they are
     assert 0.98 * exact.kept < sampled.kept <= exact.kept * (1 + 1e-12)
+    monkeypatch.setattr(reduced, "MOST_POINTS", 40)  # as many as columns: all points are read
+    assert np.array_equal(reduce_features(pool, labeled, 4).pool, exact.pool)
+    monkeypatch.setattr(reduced, "MOST_POINTS", points)
     every = reduce_features(pool, labeled, 22)
     assert every.pool.shape == (380, 5) and every.kept == pytest.approx(1)  # the rank
     np.testing.assert_allclose(every.pool @ every.labeled.T, pool @ labeled.T, atol=1e-8)

@@ -169,6 +169,42 @@ def test_never_a_wrong_certificate_against_brute_force(tiny_sets, seed, capped, 
     assert np.all(found.history[:, 1] <= best * (1 + 1e-9))
 
 
+@pytest.mark.parametrize("seed", [12, 18])
+def test_the_best_bound_of_all_passes_is_kept(tiny_sets, seed):
+    """In these instances a later gradient proves less than an earlier one."""
+    rng = np.random.default_rng(seed)
+    d, c, m, b = 2, int(rng.integers(2, 4)), 36, int(rng.integers(1, 3))
+    pool, theta = rng.normal(size=(m, d)), rng.normal(size=(c - 1, d))
+    pool *= rng.choice([0.01, 1, 3], size=(m, 1))
+    problem = prepare_problem(pool, rng.normal(size=(3, d)), theta, b, ridge=0.02)
+    lower = solve_on_working_set(problem, True, 1e-3, MAX_ITER).history[:, 1]
+    assert np.all(np.diff(lower) >= 0)
+    assert np.any(np.diff(lower) == 0)  # one that proved nothing new
+
+
+def test_the_best_weights_of_all_passes_are_kept(tiny_sets, monkeypatch):
+    """Also if a later working set makes f larger again."""
+    pool, theta, _ = gaussian(200, d=2, c=2)
+    problem, inside, solved = prepare_problem(pool, None, theta, 3, ridge=0.01), solve, []
+
+    def spoiled(small, *rest):
+        found = inside(small, *rest)
+        solved.append(found)
+        m = small.n_points
+        return found if len(solved) == 1 else found._replace(z=np.full(m, 3 / m))
+
+    monkeypatch.setattr(working_set, "solve", spoiled)
+    monkeypatch.setattr(working_set, "MOST_PASSES", 4)
+    with pytest.warns(RuntimeWarning, match="after 4 passes"):
+        found = solve_on_working_set(problem, True, 1e-6, MAX_ITER)
+    values = found.history[1:, 0]
+    assert len(values) == 3 and np.all(values[1:] > 1.01 * values[0])
+    assert found.objective == values[0]
+    f, _ = problem.evaluator()(problem.total_information(found.z))
+    assert f == pytest.approx(values[0], rel=1e-9)
+    assert found.gap == pytest.approx(1 - found.history[-1, 1] / values[0], rel=1e-9)
+
+
 def test_patience_ends_every_search(tiny_sets, monkeypatch):
     """With the largest values hidden from it, the working set grows to the whole pool."""
     monkeypatch.setattr(working_set, "PATIENCE", 2)
