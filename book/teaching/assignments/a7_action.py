@@ -51,6 +51,6 @@ def test_negative_nu(action):
 
 def test_not_diagonal(action):
     """A rotation of the losses rotates the action."""
-    Q, _ = np.linalg.qr(np.array([[1.0, 2.0], [3.0, -1.0]]))
-    S = np.diag([0.3, 2.0])
+    Q = np.array([[0.0, 0.6, 0.8], [0.0, 0.8, -0.6], [-1.0, 0.0, 0.0]])
+    S = np.diag([0.3, 2.0, 0.9])
     assert np.allclose(action(Q @ S @ Q.T, 1.5), Q @ action(S, 1.5) @ Q.T)
