@@ -31,15 +31,15 @@ def test_start(action):
 
 
 def test_by_hand(action):
-    """The example of the exam: nu = 13/12."""
-    found = action(np.diag([0.0, 91 / 60]), 1.0)
-    assert np.allclose(found, np.diag([144 / 169, 25 / 169]))
+    """Here nu = 5/4, because 3, 4 and 5 are the sides of a right triangle."""
+    found = action(np.diag([0.0, 5 / 12]), 1.0)
+    assert np.allclose(found, np.diag([16 / 25, 9 / 25]))
 
 
 def test_the_rate(action):
     """Twice the rate with half the losses is the same action."""
-    found = action(np.diag([0.0, 91 / 120]), 2.0)
-    assert np.allclose(found, np.diag([144 / 169, 25 / 169]))
+    found = action(np.diag([0.0, 5 / 24]), 2.0)
+    assert np.allclose(found, np.diag([16 / 25, 9 / 25]))
 
 
 def test_negative_nu(action):
