@@ -113,7 +113,7 @@ def build():
     shutil.rmtree(OUT, ignore_errors=True)
     with tempfile.TemporaryDirectory() as scratch:
         scratch = Path(scratch)
-        downloads.build_packages(scratch / "packages")
+        downloads.build_packages(scratch / "packages", downloads.repository())
         (scratch / "files").mkdir()
         for name, notebook in contents().items():
             (scratch / "files" / name).write_text(json.dumps(notebook), encoding="utf8")
