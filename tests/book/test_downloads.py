@@ -6,6 +6,7 @@ import os
 import re
 import sys
 import tarfile
+import tomllib
 import zipfile
 
 import address
@@ -17,6 +18,7 @@ import pytest
 import yaml
 from conftest import ROOT
 from downloads_in_book import doors
+from packaging.requirements import Requirement
 
 from firal.companion import alone, checkout, profiles
 
@@ -226,3 +228,19 @@ def test_the_browser_installs_what_its_notebooks_import():
         imported = re.findall(r"^(?:import|from) (\w+)", "\n".join(others), re.M)
         assert set(imported) - sys.stdlib_module_names <= there, name
         assert not any(cell.get("outputs") for cell in notebook["cells"])
+
+
+def test_the_browser_has_versions_that_suffice():
+    """Those of the Pyodide that the pinned kernel loads, against what the package asks for."""
+    pyodide = (ROOT / "book" / "requirements-pyodide.txt").read_text(encoding="utf8")
+    kernel = re.search(r"jupyterlite-pyodide-kernel (\S+) loads", pyodide)[1]
+    lite_pins = (ROOT / "book" / "requirements-lite.txt").read_text(encoding="utf8")
+    assert f"jupyterlite-pyodide-kernel=={kernel}\n" in lite_pins, "look up its Pyodide"
+    versions = dict(re.findall(r"^([\w-]+)==(\S+)$", pyodide, re.M))
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf8"))["project"]
+    installed = re.search(r"%pip install -q firal (.+)", lite.FIRST_CELL)[1].split()
+    extra = list(map(Requirement, project["optional-dependencies"]["notebook"]))
+    asked = [*map(Requirement, project["dependencies"]), *(r for r in extra if r.name in installed)]
+    assert len(asked) == len(project["dependencies"]) + len(installed)
+    for requirement in asked:
+        assert requirement.specifier.contains(versions[requirement.name]), requirement
