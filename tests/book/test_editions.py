@@ -2,7 +2,9 @@
 
 import json
 import re
+import zipfile
 
+import assignments
 import edition
 import pytest
 import slides
@@ -52,7 +54,12 @@ def test_students_get_no_solution_anywhere(students):
         assert not re.search(r"(?i)solutions[*]* stand|exercises and solutions", text), path.name
     assert sum(text.count("{exercise}") for text in texts.values()) > 40
     assert not list(students.rglob("*exam*"))
-    assert len(list((students / "_build/html/assignments").glob("*.ipynb"))) == 8
+    handed_out = students / "_build/html/assignments"
+    assert len(list(handed_out.glob("*.ipynb"))) == 8
+    with zipfile.ZipFile(handed_out / assignments.ARCHIVE) as archive:
+        assert len(archive.namelist()) == 16
+        for name in archive.namelist():
+            assert archive.read(name) == (handed_out.parent / name).read_bytes()
     count = sum(p.read_text("utf8").count("{solution}") for p in ROOT.glob("book/*.md"))
     assert count > 40  # there was something to leave out
     for path in (students / "notebooks").glob("*.ipynb"):
@@ -119,7 +126,8 @@ def built(tmp_path, monkeypatch):
             '<div class="exercise admonition" id="ex-2">Later</div>'
         ),
         "notebooks/t01_x.html": page(
-            '<section id="pic"><p>a</p><img alt="A" src="../_images/a.png"></section>'
+            '<section id="pic"><p>a</p><img alt="A" src="../_images/a.svg" loading="lazy">'
+            '<img alt="A" src="../_images/a.dark.svg" loading="lazy"></section>'
         ),
     }
     for name, text in files.items():
@@ -135,8 +143,9 @@ def test_slides_are_cut_from_the_pages(built):
     kinds = re.findall(r'<section class="(\w+)">', html)
     assert kinds == ["title", "title", "ask", "statement", "figure", "exercise"]
     assert "Because" not in html and "Later" not in html
-    assert '<a href="../book/chapter.html#eq">' in html and 'src="../_images/a.png"' in html
+    assert '<a href="../book/chapter.html#eq">' in html and 'src="../_images/a.svg"' in html
     assert "<div>in</div>" in html and "http" not in html
+    assert 'dark)" srcset="../_images/a.dark.svg">' in html and "lazy" not in html
     slides.write_slides(built, "instructor")
     assert "Because" in (built / "slides" / "week1.html").read_text("utf8")
 
