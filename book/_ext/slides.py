@@ -96,10 +96,18 @@ class Pages:
         return found and moved(found, page)
 
     def picture(self, page, section):
-        """The first picture of a section of a notebook, with its alternative text."""
+        """The first picture of a section of a notebook, with its text, and its dark partner."""
         found = by_id(self.text(page), section)
         image = found and re.search(r"<img\b[^>]*>", found)
-        return image and moved(image[0], page)
+        if not image:
+            return None
+        shown = re.sub(r' (?:loading|style|class)="[^"]*"', "", moved(image[0], page))
+        partner = re.match(r'<img\b[^>]*(src="[^"]*\.dark\.svg")', found[image.end() :])
+        if not partner:
+            return shown
+        dark = moved(partner[1], page).replace("src=", "srcset=")
+        source = f'<source media="screen and (prefers-color-scheme: dark)" {dark}>'
+        return f"<picture>{source}{shown}</picture>"
 
 
 def moved(html, page):
@@ -198,14 +206,15 @@ class CourseKit(SphinxDirective):
         weeks = " · ".join(f'<a href="../slides/week{k}.html">week {k}</a>' for k in range(1, 5))
         html = f"<p>Slides: {weeks}.</p>"
         if self.config.edition:
-            from assignments import all_assignments
+            from assignments import ARCHIVE, all_assignments
 
             links = " · ".join(
                 f'<a href="../assignments/{a.name}.ipynb" download>{a.text.splitlines()[0]}</a>'
                 for a in all_assignments()
             )
             html += (
-                f"<p>Assignments: {links}. The folder <code>assignments</code> has them all.</p>"
+                f'<p>Assignments: {links}. <a href="../assignments/{ARCHIVE}" download>All with '
+                "their tests</a>, which they need beside them.</p>"
             )
         return [nodes.raw("", html, format="html")]
 

@@ -13,6 +13,7 @@ import inspect
 import json
 import re
 import sys
+import zipfile
 from pathlib import Path
 from typing import NamedTuple
 
@@ -20,6 +21,7 @@ import nbformat
 from downloads import ROOT
 
 SOURCES = ROOT / "book" / "teaching" / "assignments"
+ARCHIVE = "assignments.zip"
 LINK = re.compile(r"\]\(\.\./\.\./(\w+)\.md\)")
 HOW = """\
 Run the cells from top to bottom. Write your function in place of the line that raises, then run the
@@ -110,11 +112,16 @@ def test_file(assignment):
 
 
 def write(folder, solved):
-    """Write all notebooks and tests into ``folder``."""
-    (folder / "tests").mkdir(parents=True, exist_ok=True)
+    """Write all notebooks and tests into ``folder``, and a zip of them."""
+    files = {}
     for assignment in all_assignments():
-        nbformat.write(notebook(assignment, solved), folder / f"{assignment.name}.ipynb")
-        (folder / "tests" / f"{assignment.name}.py").write_text(test_file(assignment), "utf8")
+        files[f"{assignment.name}.ipynb"] = nbformat.writes(notebook(assignment, solved)) + "\n"
+        files[f"tests/{assignment.name}.py"] = test_file(assignment)
+    (folder / "tests").mkdir(parents=True, exist_ok=True)
+    with zipfile.ZipFile(folder / ARCHIVE, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, text in files.items():
+            (folder / name).write_text(text, "utf8")
+            archive.writestr(zipfile.ZipInfo(f"assignments/{name}"), text, zipfile.ZIP_DEFLATED)
 
 
 if __name__ == "__main__":

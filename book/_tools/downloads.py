@@ -17,6 +17,7 @@ import tempfile
 import zipfile
 from pathlib import Path
 
+import address
 import yaml
 
 # The checkout, also from a copy of the book below _build (profiles, editions).
@@ -101,7 +102,7 @@ def write_archive(target, texts):
             archive.writestr(zipfile.ZipInfo(f"firal-notebooks/{name}"), text, zipfile.ZIP_DEFLATED)
 
 
-def build_packages(target):
+def build_packages(target, url=""):
     """Source archive, and the wheel from that: nothing of an old build can slip in."""
     target.mkdir(parents=True, exist_ok=True)
     _backend(f"b.build_sdist({str(target)!r})", ROOT)
@@ -110,7 +111,11 @@ def build_packages(target):
             # Python 3.11.0 to 3.11.3 have no filters
             archive.extraction_filter = getattr(tarfile, "data_filter", lambda member, _: member)
             archive.extractall(scratch)
-        _backend(f"b.build_wheel({str(target)!r})", Path(scratch) / f"firal-{VERSION}")
+        tree = Path(scratch) / f"firal-{VERSION}"
+        if url:
+            address.put_in(tree, url, VERSION, published(url))
+            _backend(f"b.build_sdist({str(target)!r})", tree)
+        _backend(f"b.build_wheel({str(target)!r})", tree)
 
 
 def _backend(call, folder):
@@ -130,6 +135,7 @@ def packages_are_current(target):
         *(p for p in (ROOT / "firal").rglob("*") if "files" not in p.parts and p.suffix != ".pyc"),
         *(ROOT / "notebooks" / "data").iterdir(),
         *(ROOT / name for name in ("pyproject.toml", "README.md", "LICENSE", "book/claims.yml")),
+        ROOT / "_config.yml",
     ]
     newest = max(p.stat().st_mtime for p in sources if p.is_file())
     return newest < min(p.stat().st_mtime for p in made)
@@ -143,7 +149,7 @@ def write(target, source=ROOT / "notebooks", url=""):
         if old.name not in (WHEEL, SDIST):
             old.unlink()
     if not packages_are_current(target):
-        build_packages(target)
+        build_packages(target, url)
     texts = notebooks_alone(source, url)
     write_archive(target / ARCHIVE, texts)
     return texts
@@ -152,7 +158,7 @@ def write(target, source=ROOT / "notebooks", url=""):
 def main():
     *options, folder = sys.argv[1:]
     if options == ["--packages"]:
-        return build_packages(Path(folder).resolve())
+        return build_packages(Path(folder).resolve(), repository())
     texts = write(folder, url=repository())
     (Path(folder) / "notebooks").mkdir(exist_ok=True)
     for name, text in texts.items():

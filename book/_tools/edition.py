@@ -5,7 +5,7 @@
 
 The sources are copied to ``_build/EDITION`` and changed there, so that the pages, their sources,
 the search and the downloads of an edition agree: what is left out is nowhere in it. ``make
-student`` and ``make instructor`` then build it. The answers to the exam are only in the latter.
+student`` and ``make instructor`` then build it. The exam and its answers are only in the latter.
 """
 
 import json
@@ -22,7 +22,9 @@ SOLUTION = re.compile(r"^(:{3,})\{solution\}[^\n]*\n.*?^\1$\n*", re.MULTILINE | 
 FOLDED = re.compile(
     r"<details>\s*<summary>(?:Solution|Answer)s?</summary>.*?</details>\n*", re.DOTALL
 )
-EXAM = "book/teaching/exam_answers"
+EXAM = ("book/teaching/exam", "book/teaching/exam_answers")
+# what follows a question to the room on the page for lecturers
+TOLD = re.compile(r'^(- \*Ask (?:first|again)[.:]?\*:? .*")[^"\n]+$', re.MULTILINE)
 # what pages say about the solutions, and students would look for in vain
 PROMISES = re.compile(
     r"; the solutions stand below them| and solutions(?=\]\(exercises\.md)| The solution then says"
@@ -33,7 +35,7 @@ PROMISES = re.compile(
 
 def without_solutions(text):
     """A chapter, or the Markdown of a notebook, without the solutions of its exercises."""
-    return FOLDED.sub("", SOLUTION.sub("", text))
+    return TOLD.sub(r"\1", FOLDED.sub("", SOLUTION.sub("", text)))
 
 
 def strip_notebook(notebook):
@@ -49,11 +51,14 @@ def strip_notebook(notebook):
 
 
 def with_exam(contents):
-    """The table of contents with the answers to the exam below the course."""
+    """The table of contents with the exam and its answers below the course."""
     for part in contents["parts"]:
         for chapter in part["chapters"]:
             if chapter["file"] == "book/course":
-                chapter["sections"] = [{"file": EXAM}]
+                chapter["sections"] = [
+                    *chapter.get("sections", []),
+                    *({"file": file} for file in EXAM),
+                ]
     return contents
 
 

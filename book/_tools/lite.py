@@ -2,12 +2,14 @@
 
     python book/_tools/lite.py          build it, into _build/lite
     python book/_tools/lite.py --check  run the four here, as far as the browser can be imitated
+    python book/_tools/lite.py --check PYTHON    the same with the Python of another environment
 
 The browser's Python is Pyodide, loaded from the network when a page is opened; so the result is for
 the published book, and the offline book does not know it. ``--check`` runs the same notebooks in
 this Python with what Pyodide lacks taken away: threads, processes, POSIX modules, a standard output
-with bytes below it, and the package myst-nb. What it cannot show is that Pyodide has the packages,
-and how fast it is.
+with bytes below it, and the package myst-nb. Pyodide's versions of the packages are in
+``book/requirements-pyodide.txt``: an environment of these is PYTHON. What neither can show is that
+the packages work in WebAssembly, and how fast they are.
 """
 
 import json
@@ -113,7 +115,7 @@ def build():
     shutil.rmtree(OUT, ignore_errors=True)
     with tempfile.TemporaryDirectory() as scratch:
         scratch = Path(scratch)
-        downloads.build_packages(scratch / "packages")
+        downloads.build_packages(scratch / "packages", downloads.repository())
         (scratch / "files").mkdir()
         for name, notebook in contents().items():
             (scratch / "files" / name).write_text(json.dumps(notebook), encoding="utf8")
@@ -124,17 +126,18 @@ def build():
     print(f"Serve it: {sys.executable} -m http.server --directory {OUT.relative_to(Path.cwd())}")
 
 
-def check():
-    """Run the four here without threads, processes and myst-nb; returns the names that failed."""
+def check(python=sys.executable):
+    """Run the four without threads, processes and myst-nb; returns the names that failed."""
+    environment = {"OMP_NUM_THREADS": "1", "PYTHONPATH": str(downloads.ROOT)}
     failed = []
     for name, notebook in contents().items():
         with tempfile.TemporaryDirectory() as scratch:
             file = Path(scratch) / name
             file.write_text(json.dumps(notebook), encoding="utf8")
             run = subprocess.run(
-                [sys.executable, "-c", IMITATION, str(file)],
+                [str(python), "-c", IMITATION, str(file)],
                 cwd=downloads.ROOT / "notebooks",
-                env={**os.environ, "OMP_NUM_THREADS": "1", "IPYTHONDIR": scratch},
+                env={**os.environ, **environment, "IPYTHONDIR": scratch},
                 capture_output=True,
                 text=True,
             )
@@ -145,4 +148,6 @@ def check():
 
 
 if __name__ == "__main__":
-    sys.exit(bool(check()) if sys.argv[1:] == ["--check"] else build())
+    if sys.argv[1:2] == ["--check"]:
+        sys.exit(bool(check(*map(os.path.abspath, sys.argv[2:]))))
+    build()

@@ -6,7 +6,8 @@ import re
 import assignments
 import numpy as np
 import pytest
-from student_answers import RIGHT, WRONG
+from right_answers import RIGHT
+from wrong_answers import WRONG
 
 ALL = {a.name[:2]: a for a in assignments.all_assignments()}
 

@@ -6,8 +6,10 @@ import os
 import re
 import sys
 import tarfile
+import tomllib
 import zipfile
 
+import address
 import claims_record
 import downloads
 import jsonschema
@@ -16,6 +18,7 @@ import pytest
 import yaml
 from conftest import ROOT
 from downloads_in_book import doors
+from packaging.requirements import Requirement
 
 from firal.companion import alone, checkout, profiles
 
@@ -103,6 +106,45 @@ def test_packages_hold_the_module_and_nothing_half(tmp_path, monkeypatch):
     assert not (ROOT / "MANIFEST.in").exists()
 
 
+def relative_links(text):
+    return [to for to in re.findall(r"\]\(([^()\s]+)\)", text) if not re.match(r"[a-z]+:|#", to)]
+
+
+def members(archive):
+    """{path inside the source archive: text}."""
+    with tarfile.open(archive) as opened:
+        files = [member for member in opened.getmembers() if member.isfile()]
+        return {m.name.partition("/")[2]: opened.extractfile(m).read() for m in files}
+
+
+def test_with_an_address_the_packages_show_it(tmp_path):
+    """What PyPI shows: pictures and files at the tag, and where the sources are."""
+    downloads.build_packages(tmp_path / "plain")
+    downloads.build_packages(tmp_path / "set", URL)
+    before, after = (members(tmp_path / f / downloads.SDIST) for f in ("plain", "set"))
+    assert before.keys() == after.keys()
+    changed = {name for name in before if before[name] != after[name]}
+    changed.discard("firal.egg-info/SOURCES.txt")  # setuptools lists its own setup.cfg
+    assert changed == {"PKG-INFO", "README.md", "pyproject.toml", "firal.egg-info/PKG-INFO"}
+    wheel = zipfile.ZipFile(tmp_path / "set" / downloads.WHEEL)
+    (name,) = (n for n in wheel.namelist() if n.endswith(".dist-info/METADATA"))
+    for text in (after["PKG-INFO"].decode(), wheel.read(name).decode()):
+        assert relative_links(before["PKG-INFO"].decode()) and not relative_links(text)
+        at = f"{URL}/raw/v{downloads.VERSION}/book/_static/all_pools.png"
+        assert f"]({at})" in text and f"Project-URL: Source, {URL}\n" in text
+        assert "Project-URL: Documentation, https://someone.github.io/firal\n" in text
+    assert (ROOT / "README.md").read_bytes() == before["README.md"]
+    for to in relative_links((ROOT / "README.md").read_text("utf8")):
+        assert (ROOT / to).is_file(), to
+
+
+def test_only_links_of_the_repository_change():
+    text = "![a](b/c.png) [d](e.md#f) [g](https://h) [i](#j) [k](mailto:l) `[m]`(n o)"
+    found = address.absolute(text, URL, "1")
+    rest = "[g](https://h) [i](#j) [k](mailto:l) `[m]`(n o)"
+    assert found == f"![a]({URL}/raw/v1/b/c.png) [d]({URL}/blob/v1/e.md#f) {rest}"
+
+
 def test_a_notebook_alone_finds_its_files(backend, tmp_path, monkeypatch):
     backend.collect(files=tmp_path / "files")
     (tmp_path / "empty").mkdir()
@@ -186,3 +228,19 @@ def test_the_browser_installs_what_its_notebooks_import():
         imported = re.findall(r"^(?:import|from) (\w+)", "\n".join(others), re.M)
         assert set(imported) - sys.stdlib_module_names <= there, name
         assert not any(cell.get("outputs") for cell in notebook["cells"])
+
+
+def test_the_browser_has_versions_that_suffice():
+    """Those of the Pyodide that the pinned kernel loads, against what the package asks for."""
+    pyodide = (ROOT / "book" / "requirements-pyodide.txt").read_text(encoding="utf8")
+    kernel = re.search(r"jupyterlite-pyodide-kernel (\S+) loads", pyodide)[1]
+    lite_pins = (ROOT / "book" / "requirements-lite.txt").read_text(encoding="utf8")
+    assert f"jupyterlite-pyodide-kernel=={kernel}\n" in lite_pins, "look up its Pyodide"
+    versions = dict(re.findall(r"^([\w-]+)==(\S+)$", pyodide, re.M))
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf8"))["project"]
+    installed = re.search(r"%pip install -q firal (.+)", lite.FIRST_CELL)[1].split()
+    extra = list(map(Requirement, project["optional-dependencies"]["notebook"]))
+    asked = [*map(Requirement, project["dependencies"]), *(r for r in extra if r.name in installed)]
+    assert len(asked) == len(project["dependencies"]) + len(installed)
+    for requirement in asked:
+        assert requirement.specifier.contains(versions[requirement.name]), requirement

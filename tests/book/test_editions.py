@@ -2,7 +2,9 @@
 
 import json
 import re
+import zipfile
 
+import assignments
 import edition
 import pytest
 import slides
@@ -51,8 +53,13 @@ def test_students_get_no_solution_anywhere(students):
         assert "{solution}" not in text and "<summary>Solution" not in text, path.name
         assert not re.search(r"(?i)solutions[*]* stand|exercises and solutions", text), path.name
     assert sum(text.count("{exercise}") for text in texts.values()) > 40
-    assert not list(students.rglob("*exam_answers*"))
-    assert len(list((students / "_build/html/assignments").glob("*.ipynb"))) == 8
+    assert not list(students.rglob("*exam*"))
+    handed_out = students / "_build/html/assignments"
+    assert len(list(handed_out.glob("*.ipynb"))) == 8
+    with zipfile.ZipFile(handed_out / assignments.ARCHIVE) as archive:
+        assert len(archive.namelist()) == 16
+        for name in archive.namelist():
+            assert archive.read(name) == (handed_out.parent / name).read_bytes()
     count = sum(p.read_text("utf8").count("{solution}") for p in ROOT.glob("book/*.md"))
     assert count > 40  # there was something to leave out
     for path in (students / "notebooks").glob("*.ipynb"):
@@ -62,15 +69,36 @@ def test_students_get_no_solution_anywhere(students):
         assert left == code
 
 
-def test_only_instructors_get_the_answers_to_the_exam():
+def test_only_instructors_get_the_exam(students):
     contents = yaml.safe_load((ROOT / "_toc.yml").read_text(encoding="utf8"))
-    assert edition.EXAM not in json.dumps(contents)
-    assert edition.EXAM in json.dumps(edition.with_exam(contents))
-    course = (ROOT / "book" / "course.md").read_text(encoding="utf8")
-    answers = (ROOT / f"{edition.EXAM}.md").read_text(encoding="utf8")
-    asked = re.findall(r"^\*\*(\d\. .+?)\*\* \(", course, re.M)
+    plain, more = json.dumps(contents), json.dumps(edition.with_exam(contents))
+    for file in edition.EXAM:
+        assert file not in plain and file in more
+    assert more.count('"file"') == plain.count('"file"') + 2  # no page is lost
+    exam, answers = ((ROOT / f"{file}.md").read_text(encoding="utf8") for file in edition.EXAM)
+    asked = re.findall(r"^## (.+)$", exam, re.M)
     assert asked == re.findall(r"^## (.+)$", answers, re.M) and len(asked) == 5
-    assert "{admonition} Answer" not in course
+    minutes = sum(map(int, re.findall(r"^\*(\d+) minutes\.\*$", exam, re.M)))
+    assert minutes == 80 and "Eighty minutes" in exam
+    lines = {line for line in (exam + answers).splitlines() if len(line) > 40}
+    numbers = {f"{a}/{b}" for a, b in re.findall(r"frac\{(\d+)\}\{(\d+)\}", exam + answers)}
+    assert len(lines) > 20 and {"144/169", "91/60"} <= numbers
+    given = [p for p in students.rglob("*") if p.suffix in (".md", ".ipynb", ".py")]
+    texts = {path: path.read_text("utf8") for path in given}
+    assert not [line for line in lines if line in "".join(texts.values())]
+    tests = "".join(texts[path] for path in given if "assignments" in path.parts)
+    assert len(tests) > 10_000 and not [n for n in numbers if n in tests.replace(" ", "")]
+
+
+def test_students_do_not_read_what_the_lecturer_says_next(students):
+    course = (ROOT / "book" / "course.md").read_text("utf8")
+    left = (students / "book" / "course.md").read_text("utf8")
+    for question, note in (
+        ("How often does the fit not exist?", "is a tempting answer"),
+        ("How should the labels be split between them?", "gives ten to one"),
+    ):
+        assert question in course and note in course
+        assert question in left and note not in left
 
 
 def page(body):
@@ -98,7 +126,8 @@ def built(tmp_path, monkeypatch):
             '<div class="exercise admonition" id="ex-2">Later</div>'
         ),
         "notebooks/t01_x.html": page(
-            '<section id="pic"><p>a</p><img alt="A" src="../_images/a.png"></section>'
+            '<section id="pic"><p>a</p><img alt="A" src="../_images/a.svg" loading="lazy">'
+            '<img alt="A" src="../_images/a.dark.svg" loading="lazy"></section>'
         ),
     }
     for name, text in files.items():
@@ -114,8 +143,9 @@ def test_slides_are_cut_from_the_pages(built):
     kinds = re.findall(r'<section class="(\w+)">', html)
     assert kinds == ["title", "title", "ask", "statement", "figure", "exercise"]
     assert "Because" not in html and "Later" not in html
-    assert '<a href="../book/chapter.html#eq">' in html and 'src="../_images/a.png"' in html
+    assert '<a href="../book/chapter.html#eq">' in html and 'src="../_images/a.svg"' in html
     assert "<div>in</div>" in html and "http" not in html
+    assert 'dark)" srcset="../_images/a.dark.svg">' in html and "lazy" not in html
     slides.write_slides(built, "instructor")
     assert "Because" in (built / "slides" / "week1.html").read_text("utf8")
 

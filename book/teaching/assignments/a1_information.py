@@ -52,6 +52,7 @@ def test_it_is_the_second_derivative_of_the_loss(information):
 
 
 def test_large_logits(information):
-    """Logits of 1000 must not overflow."""
-    found = information(np.array([1000.0]), np.array([[1.0], [1.0]]))
-    assert np.all(np.isfinite(found)) and np.trace(found) > 0
+    """Logits of 1000 and 999 must not overflow; the first class is e times as likely."""
+    found = information(np.array([1000.0]), np.array([[1.0], [0.999]]))
+    product = np.e / (1 + np.e) ** 2  # of the two probabilities; the third is zero
+    assert np.allclose(found, 1e6 * product * np.array([[1, -1], [-1, 1]]), rtol=1e-3)

@@ -39,8 +39,8 @@ def test_touching(separable):
 
 
 def test_between_the_axes(separable):
-    """No axis separates these points, and w = (1, 1) does."""
-    assert separable(np.array([[2.0, -1.0], [-1.0, 2.0], [-1.0, -1.0]]), np.array([1, 1, 0]))
+    """No axis and no diagonal separates these points, and w = (2, 5) does."""
+    assert separable(np.array([[3.0, -1.0], [-2.0, 1.0], [-1.0, -1.0]]), np.array([1, 1, 0]))
 
 
 def test_no_intercept(separable):

@@ -22,7 +22,7 @@ def excess_risk(X, theta, truth):
 def test_zero_at_the_truth(excess_risk):
     """The truth has no excess risk, and nothing else has less."""
     X, truth = np.array([[1.0, 2.0], [0.5, -1.0]]), np.array([[0.3, -0.2], [1.0, 0.1]])
-    assert abs(excess_risk(X, truth, truth)) < 1e-12
+    assert abs(excess_risk(X, truth, truth)) < 1e-8
     assert excess_risk(X, truth + 0.1, truth) > 0
 
 
@@ -45,5 +45,9 @@ def test_mean(excess_risk):
 
 
 def test_certain_labels(excess_risk):
-    """Probabilities that are zero in floating point must not give nan."""
-    assert np.isfinite(excess_risk(np.array([[1.0]]), np.array([[-900.0]]), np.array([[900.0]])))
+    """Probabilities that are zero in floating point must not give nan, nor count for nothing.
+
+    Here the risk is 1800; 20 is enough, for those who add a tiny number to a probability.
+    """
+    found = excess_risk(np.array([[1.0]]), np.array([[-900.0]]), np.array([[900.0]]))
+    assert 20 < found < 1801

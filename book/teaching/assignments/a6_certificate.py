@@ -26,7 +26,7 @@ def test_never_above_the_optimum(lower_bound):
         best = (1 + np.sqrt(need)) ** 2 / 4
         for first in (0.2, 1.0, 2.0, 3.7):
             z = np.array([first, 4.0 - first])
-            assert lower_bound(H, np.diag([1.0, need]), z) <= best * (1 + 1e-9)
+            assert lower_bound(H, np.diag([1.0, need]), z) <= best * (1 + 1e-6)
 
 
 def test_tight_at_the_optimum(lower_bound):
@@ -42,7 +42,10 @@ def test_it_says_something(lower_bound):
 
 
 def test_matrices_that_do_not_commute(lower_bound):
-    """Three points in the plane, against a search: never above, and close at the best weights."""
+    """Three points in the plane, against a search: never above, and close at the best weights.
+
+    A point of weight zero counts: perhaps it deserves more.
+    """
     x = np.array([[1.0, 0.0], [1.0, 1.0], [-0.5, 2.0]])
     H, Hp = np.einsum("ij,ik->ijk", x, x), np.array([[2.0, 0.5], [0.5, 1.0]])
     grid = [(i / 40, j / 40) for i in range(41) for j in range(41 - i)]
@@ -51,6 +54,6 @@ def test_matrices_that_do_not_commute(lower_bound):
         S = a * H[0] + b * H[1] + (1 - a - b) * H[2]
         if np.linalg.det(S) > 1e-9:
             values.append(np.trace(np.linalg.solve(S, Hp)))
-    for z in ([1 / 3, 1 / 3, 1 / 3], [0.5, 0.1, 0.4], [0.1, 0.6, 0.3]):
-        assert lower_bound(H, Hp, np.array(z)) <= min(values) + 1e-9
+    for z in ([1 / 3, 1 / 3, 1 / 3], [0.5, 0.1, 0.4], [0.1, 0.6, 0.3], [0.6, 0.4, 0.0]):
+        assert lower_bound(H, Hp, np.array(z)) <= min(values) * (1 + 1e-6)
     assert lower_bound(H, Hp, np.array([0.25, 0.5, 0.25])) > 0.95 * min(values)

@@ -31,15 +31,15 @@ def test_start(action):
 
 
 def test_by_hand(action):
-    """The example of the exam: nu = 13/12."""
-    found = action(np.diag([0.0, 91 / 60]), 1.0)
-    assert np.allclose(found, np.diag([144 / 169, 25 / 169]))
+    """Here nu = 5/4, because 3, 4 and 5 are the sides of a right triangle."""
+    found = action(np.diag([0.0, 5 / 12]), 1.0)
+    assert np.allclose(found, np.diag([16 / 25, 9 / 25]))
 
 
 def test_the_rate(action):
     """Twice the rate with half the losses is the same action."""
-    found = action(np.diag([0.0, 91 / 120]), 2.0)
-    assert np.allclose(found, np.diag([144 / 169, 25 / 169]))
+    found = action(np.diag([0.0, 5 / 24]), 2.0)
+    assert np.allclose(found, np.diag([16 / 25, 9 / 25]))
 
 
 def test_negative_nu(action):
@@ -51,6 +51,6 @@ def test_negative_nu(action):
 
 def test_not_diagonal(action):
     """A rotation of the losses rotates the action."""
-    Q, _ = np.linalg.qr(np.array([[1.0, 2.0], [3.0, -1.0]]))
-    S = np.diag([0.3, 2.0])
+    Q = np.array([[0.0, 0.6, 0.8], [0.0, 0.8, -0.6], [-1.0, 0.0, 0.0]])
+    S = np.diag([0.3, 2.0, 0.9])
     assert np.allclose(action(Q @ S @ Q.T, 1.5), Q @ action(S, 1.5) @ Q.T)

@@ -20,10 +20,10 @@ def paired_interval(a, b, level=0.95):
 
 
 def test_by_hand(paired_interval):
-    """Differences 1, 2, 3: mean 2, standard error 1/sqrt(3), quantile 4.303."""
-    low, high = paired_interval(np.array([2.0, 4.0, 6.0]), np.array([1.0, 2.0, 3.0]))
-    assert np.isclose(low, 2 - 4.30265 / np.sqrt(3), atol=1e-4)
-    assert np.isclose(high, 2 + 4.30265 / np.sqrt(3), atol=1e-4)
+    """Differences 1, 2, 6: mean 3, standard error sqrt(7/3), quantile 4.303."""
+    low, high = paired_interval(np.array([2.0, 4.0, 9.0]), np.array([1.0, 2.0, 3.0]))
+    assert np.isclose(low, 3 - 4.30265 * np.sqrt(7 / 3), atol=1e-4)
+    assert np.isclose(high, 3 + 4.30265 * np.sqrt(7 / 3), atol=1e-4)
 
 
 def test_trials_share_their_start(paired_interval):
@@ -34,10 +34,11 @@ def test_trials_share_their_start(paired_interval):
 
 
 def test_other_level(paired_interval):
-    """A lower level gives a shorter interval."""
-    a, b = np.array([1.0, 3.0, 2.0, 5.0]), np.array([0.0, 1.0, 2.0, 2.0])
-    wide, short = paired_interval(a, b, 0.99), paired_interval(a, b, 0.5)
-    assert wide[0] < short[0] < short[1] < wide[1]
+    """Differences 0, 1, 2, 3, 9 at the level 50 %: standard error sqrt(2.5), quantile 0.741."""
+    a, b = np.array([5.0, 3.0, 2.0, 7.0, 9.0]), np.array([5.0, 2.0, 0.0, 4.0, 0.0])
+    low, high = paired_interval(a, b, 0.5)
+    assert np.isclose(low, 3 - 0.740697 * np.sqrt(2.5), atol=1e-4)
+    assert np.isclose(high, 3 + 0.740697 * np.sqrt(2.5), atol=1e-4)
 
 
 def test_sign(paired_interval):
