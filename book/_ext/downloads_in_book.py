@@ -56,8 +56,8 @@ class LiteLink(SphinxDirective):
         link = nodes.reference("", "Four light notebooks", refuri=f"{site}/lite/lab/index.html")
         words = " also run in the browser without a server: u01, u02, t01 and t13, at the smallest "
         words += "size. They load Python from the network; nothing else in the book does. Seen in "
-        words += "a browser: the page, its Python, and firal installed in it. NumPy and what builds "
-        words += "on it were out of reach there, so the notebooks were run in an ordinary Python "
+        words += "a browser: the page, its Python, and firal installed in it. NumPy and what needs "
+        words += "it were out of reach there, so the notebooks were run in an ordinary Python "
         words += "with the browser's versions of the packages, and without what a browser lacks."
         return [nodes.paragraph("", "", link, nodes.Text(words))]
 
