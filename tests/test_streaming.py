@@ -162,12 +162,36 @@ def test_very_many_labels_are_fitted_by_blocks(strategy, monkeypatch):
     assert found.rows.tolist() == expected.rows.tolist()
 
 
+def test_a_model_is_fitted_by_blocks_while_its_matrix_is_small(monkeypatch):
+    X, y = table()
+    fitted, by_blocks = [], picking.fit_by_blocks
+    monkeypatch.setattr(
+        picking, "fit_by_blocks", lambda *a, **o: fitted.append(1) or by_blocks(*a, **o)
+    )
+    monkeypatch.setattr(picking, "MANY", len(y))
+    size = firal.next_batch(X, y, B).theta.size
+    for largest, count in ((size, 1), (size - 1, 0)):
+        fitted.clear()
+        monkeypatch.setattr(picking, "MEDIUM_SYSTEM", largest)
+        firal.next_batch(X, y, B)
+        assert len(fitted) == count
+
+
 def test_progress(small_blocks):
     X, y = table(5000)
     stages = []
     firal.next_batch(as_home(X), y, B, progress=lambda stage, *_: stages.append(stage))
     assert {"scale", "coordinates", "information", "relax", "greedy"} <= set(stages)
     assert "pass 1" in stages
+
+
+@pytest.mark.parametrize("strategy", ["kmeans", "entropy", "var-ratios"])
+def test_the_pass_that_picks_is_reported_by_the_name_of_the_strategy(strategy, small_blocks):
+    X, y = table(5000)
+    stages = []
+    options = dict(strategy=strategy, rng=0, progress=lambda stage, *_: stages.append(stage))
+    firal.next_batch(as_home(X), y, B, **options)
+    assert stages[-1] == strategy
 
 
 def test_clusters_of_a_sample(monkeypatch, small_blocks):
