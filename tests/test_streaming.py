@@ -33,6 +33,13 @@ def small_blocks(monkeypatch):
     monkeypatch.setattr(passes, "BLOCK_BYTES", 8 * D * 13)
 
 
+def test_the_rate_that_is_asked_for(small_blocks):
+    X, y = table()
+    for eta in (3.0, 40.0):
+        found = firal.next_batch(as_home(X), y, B, strategy="firal", eta=eta)
+        assert found.selection.eta == eta
+
+
 @pytest.mark.parametrize("strategy", firal.STRATEGIES)
 @pytest.mark.parametrize("labeled", [True, False])
 def test_picks_are_those_of_the_array(strategy, labeled, small_blocks):
@@ -224,6 +231,16 @@ def test_nearest_points_are_those_of_kmeans(small_blocks):
 
     centers = cluster_centers(X, 20, np.random.default_rng(0))
     assert nearest_points(pool_of(X), centers).tolist() == expected.tolist()
+
+
+def test_nearest_points_far_from_zero(small_blocks):
+    """Half of the squared distance is a difference of large numbers there."""
+    X = np.zeros((60, D))
+    X[:, 0] = np.linspace(999.4, 999.6, 60)
+    X[40, 0] = 1000.0
+    center = np.array([[1000.0, 0, 0, 0, 0]])
+    assert nearest_distinct(X, center).tolist() == nearest_points(pool_of(X), center).tolist()
+    assert nearest_points(pool_of(X), center).tolist() == [40]
 
 
 def test_nearest_points_that_differ_in_their_last_digits(small_blocks):

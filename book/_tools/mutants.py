@@ -36,7 +36,7 @@ TESTS = {
     "pipeline": ["tests/test_pipeline.py", "tests/test_streaming.py"],
     "picking": ["tests/test_pipeline.py", "tests/test_streaming.py"],
     "streaming": ["tests/test_streaming.py"],
-    "placement": ["tests/test_pipeline.py", "tests/test_streaming.py"],
+    "placement": ["tests/test_placement.py", "tests/test_pipeline.py", "tests/test_streaming.py"],
     "common": ["tests/common", *(f"tests/selection/test_{name}.py" for name in USERS_OF_COMMON)],
 }
 # Clusters do not survive a fork, clocks no busy machine, and mutmut is seen in a traceback.
