@@ -62,6 +62,14 @@ def same_problem(streamed, problem, rng):
     np.testing.assert_allclose(small.contract(M), streamed.contract(M)[rows], rtol=1e-12)
 
 
+def test_room_is_asked_for_all_classes(data, monkeypatch):
+    pool, _, labeled, theta = data
+    asked = []
+    monkeypatch.setattr(streamed, "choose", lambda *args: asked.append(args))
+    prepare_streamed(pool, labeled, Design(theta), B, report=silent)
+    assert asked == [("full", "select", N - 30, D + 1, 4, B)]
+
+
 def test_no_matrix_but_one_is_sent_with_a_pass(data, monkeypatch):
     """The pool may be on other machines."""
     pool, _, labeled, theta = data

@@ -73,6 +73,14 @@ def test_backward_steps_must_gain_more_than_rounding(monkeypatch, factor, row):
     assert select_wide(twins, silent).indices.tolist() == [row]
 
 
+def test_a_gap_that_is_met_exactly_is_met():
+    _, problem = instance()
+    gap = select_wide(problem, silent).relaxation.gap
+    assert 0 < gap < 1
+    assert select_wide(problem, silent, tol=gap).relaxation.converged
+    assert not select_wide(problem, silent, tol=gap * (1 - 1e-9)).relaxation.converged
+
+
 def test_certificate_is_below_the_optimum_of_the_weights():
     from firal.selection.solver import solve
 
