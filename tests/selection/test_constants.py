@@ -175,7 +175,7 @@ SPEED = {
     "engine.homes": {"GATHERED"},
     "engine.parquet": {"READ_ROWS"},
     "engine.scaling": {"BLOCK_BYTES"},
-    "engine.typical": {"BLOCK_BYTES", "TASK", "TILE"},
+    "engine.typical": {"TASK", "TILE", "BLOCK_BYTES"},
     "selection.block_greedy": {"PENDING_BYTES", "FEWEST_PENDING"},
     "selection.block_rows": {"PIECE", "HALVED", "TASK", "PARTS"},
     "selection.class_operator": {"POINT_BYTES"},
