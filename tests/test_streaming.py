@@ -33,6 +33,13 @@ def small_blocks(monkeypatch):
     monkeypatch.setattr(passes, "BLOCK_BYTES", 8 * D * 13)
 
 
+def test_the_rate_that_is_asked_for(small_blocks):
+    X, y = table()
+    for eta in (3.0, 40.0):
+        found = firal.next_batch(as_home(X), y, B, strategy="firal", eta=eta)
+        assert found.selection.eta == eta
+
+
 @pytest.mark.parametrize("strategy", firal.STRATEGIES)
 @pytest.mark.parametrize("labeled", [True, False])
 def test_picks_are_those_of_the_array(strategy, labeled, small_blocks):
@@ -162,12 +169,36 @@ def test_very_many_labels_are_fitted_by_blocks(strategy, monkeypatch):
     assert found.rows.tolist() == expected.rows.tolist()
 
 
+def test_a_model_is_fitted_by_blocks_while_its_matrix_is_small(monkeypatch):
+    X, y = table()
+    fitted, by_blocks = [], picking.fit_by_blocks
+    monkeypatch.setattr(
+        picking, "fit_by_blocks", lambda *a, **o: fitted.append(1) or by_blocks(*a, **o)
+    )
+    monkeypatch.setattr(picking, "MANY", len(y))
+    size = firal.next_batch(X, y, B).theta.size
+    for largest, count in ((size, 1), (size - 1, 0)):
+        fitted.clear()
+        monkeypatch.setattr(picking, "MEDIUM_SYSTEM", largest)
+        firal.next_batch(X, y, B)
+        assert len(fitted) == count
+
+
 def test_progress(small_blocks):
     X, y = table(5000)
     stages = []
     firal.next_batch(as_home(X), y, B, progress=lambda stage, *_: stages.append(stage))
     assert {"scale", "coordinates", "information", "relax", "greedy"} <= set(stages)
     assert "pass 1" in stages
+
+
+@pytest.mark.parametrize("strategy", ["kmeans", "entropy", "var-ratios"])
+def test_the_pass_that_picks_is_reported_by_the_name_of_the_strategy(strategy, small_blocks):
+    X, y = table(5000)
+    stages = []
+    options = dict(strategy=strategy, rng=0, progress=lambda stage, *_: stages.append(stage))
+    firal.next_batch(as_home(X), y, B, **options)
+    assert stages[-1] == strategy
 
 
 def test_clusters_of_a_sample(monkeypatch, small_blocks):
@@ -200,6 +231,16 @@ def test_nearest_points_are_those_of_kmeans(small_blocks):
 
     centers = cluster_centers(X, 20, np.random.default_rng(0))
     assert nearest_points(pool_of(X), centers).tolist() == expected.tolist()
+
+
+def test_nearest_points_far_from_zero(small_blocks):
+    """Half of the squared distance is a difference of large numbers there."""
+    X = np.zeros((60, D))
+    X[:, 0] = np.linspace(999.4, 999.6, 60)
+    X[40, 0] = 1000.0
+    center = np.array([[1000.0, 0, 0, 0, 0]])
+    assert nearest_distinct(X, center).tolist() == nearest_points(pool_of(X), center).tolist()
+    assert nearest_points(pool_of(X), center).tolist() == [40]
 
 
 def test_nearest_points_that_differ_in_their_last_digits(small_blocks):

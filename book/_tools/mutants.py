@@ -25,6 +25,7 @@ import survivors
 
 ROOT = Path(__file__).resolve().parents[2]
 WORK = ROOT / "_build" / "mutants"
+USERS_OF_COMMON = ("ftrl", "normalizer", "relaxation", "block_rows")
 # Each folder with the tests that have to notice: its own, and where needed those of its users.
 TESTS = {
     "model": ["tests/model", "tests/information", "tests/test_limits.py"],
@@ -35,6 +36,8 @@ TESTS = {
     "pipeline": ["tests/test_pipeline.py", "tests/test_streaming.py"],
     "picking": ["tests/test_pipeline.py", "tests/test_streaming.py"],
     "streaming": ["tests/test_streaming.py"],
+    "placement": ["tests/test_placement.py", "tests/test_pipeline.py", "tests/test_streaming.py"],
+    "common": ["tests/common", *(f"tests/selection/test_{name}.py" for name in USERS_OF_COMMON)],
 }
 # Clusters do not survive a fork, clocks no busy machine, and mutmut is seen in a traceback.
 WITHOUT = ["--ignore=tests/engine/test_dask_home.py", "-k", "not ctrl_c and not all_points_tie"]

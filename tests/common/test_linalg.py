@@ -75,6 +75,17 @@ def test_zeros_of_the_factor_are_used_only_where_they_are(threads):
         assert np.abs(M - half @ half.T).max() <= 1e-10 * np.abs(M).max(), shape
 
 
+def test_rows_of_zeros_are_not_solved_for(monkeypatch):
+    solved, solve = [], linalg.halves.solve
+    monkeypatch.setattr(linalg, "PANEL", 4)
+    monkeypatch.setattr(
+        linalg.halves, "solve", lambda C, B, **o: solved.append((len(C), o)) or solve(C, B, **o)
+    )
+    linalg.trace_and_derivative(definite(10, 1), linalg.factor_of(definite(10, 2)))
+    assert [size for size, options in solved if not options] == [10, 6, 2]
+    assert [size for size, options in solved if options] == [10, 10, 10]
+
+
 @pytest.mark.parametrize("threads", [1, 2, 3, 5])
 @pytest.mark.parametrize("size", [1, 2, 3, 7, 40])
 def test_gram_by_columns_of_the_lower_triangle(size, threads):

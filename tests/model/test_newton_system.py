@@ -1,10 +1,14 @@
 """Newton steps against dense solves, by conjugate gradients and by factorization."""
 
+from contextlib import nullcontext
+from itertools import pairwise
+
 import numpy as np
 import pytest
 import reference
 
-from firal.model import newton_system
+from firal.model import fitting, newton_system
+from firal.model.fitting import fit
 from firal.model.logistic import loss_and_residual
 from firal.model.newton_system import NewtonSystem, row_space
 
@@ -108,3 +112,25 @@ def test_steps_with_a_penalty_between_classes(small, monkeypatch):
     np.testing.assert_allclose(penalized.penalize(theta), A @ theta, rtol=1e-15)
     image = penalized._product(h, step)
     np.testing.assert_allclose(image.ravel(), H @ step.ravel(), rtol=1e-10, atol=1e-14)
+
+
+def test_a_fit_asks_for_more_accurate_steps_as_its_gradient_shrinks(monkeypatch):
+    asked, solve = [], NewtonSystem.solve
+    monkeypatch.setattr(
+        NewtonSystem,
+        "solve",
+        lambda self, *args, tolerance: asked.append(tolerance) or solve(self, *args, tolerance),
+    )
+    X = np.random.default_rng(0).normal(size=(60, 2))
+    fit(X, (X[:, 0] > 0).astype(int), 2, ridge=0.01)
+    assert len(asked) > 2 and asked[0] == 0.25 and asked[-1] < 0.01
+    assert all(one >= other for one, other in pairwise(asked))
+
+
+def test_a_fit_has_the_threads_for_its_unknowns(monkeypatch):
+    sizes = []
+    monkeypatch.setattr(fitting, "threads_for", lambda size: sizes.append(size) or nullcontext())
+    X = np.random.default_rng(0).normal(size=(12, 3))
+    for classes in (2, 4):
+        fit(X, np.arange(12) % classes, classes, ridge=0.1)
+    assert sizes == [3, 9]

@@ -56,6 +56,15 @@ def test_a_fresh_start_counts_what_came_and_went_once():
         assert rule.W1 == pytest.approx(np.linalg.inv(M), rel=1e-9, abs=1e-12)
 
 
+@pytest.mark.parametrize("power", [-2, 0, 2])
+def test_sizes_are_compared_whatever_they_are(power):
+    """A change that loses few digits needs no fresh start."""
+    problem, _ = prepared(8, 40, 3, 3)
+    rule = bait._BaitRule(problem, 10.0**power * problem.mean_information)
+    rule.change(0, 1)
+    assert rule.changes == [(0, 1)]
+
+
 def test_without_fresh_starts_a_weak_prior_would_ruin_the_matrices(monkeypatch):
     """Negative control: the guard against lost digits is needed."""
     problem, _ = prepared(5, 40, 3, 3)

@@ -5,6 +5,7 @@ import pytest
 from scipy import linalg
 
 import firal
+from firal.selection import block_diagonal
 from firal.selection.block_diagonal import inverse_or_none, prepare_blocks
 from firal.selection.block_greedy import _Greedy, block_greedy
 from firal.selection.block_rounding import any_rounding
@@ -301,3 +302,19 @@ def test_a_block_is_singular_by_its_digits_and_not_by_its_size(scale):
     np.testing.assert_allclose(inverse_or_none(good) @ good, np.eye(2), atol=1e-2)
     assert inverse_or_none(block(2.0**-52)) is None  # two roundings at the order 2 are lost
     assert inverse_or_none(block(-1e-3)) is None and inverse_or_none(0 * good) is None
+
+
+@pytest.mark.parametrize(("off", "singular"), [(2.0**-51, True), (2.0**-50, False)])
+def test_a_pivot_of_as_many_roundings_as_columns_is_none(off, singular):
+    S = np.eye(4)
+    S[0, 1] = S[1, 0] = 1 - off  # the second pivot is 2 off
+    assert (inverse_or_none(S) is None) == singular
+
+
+def test_four_arrays_of_blocks_must_fit(monkeypatch):
+    needed = 4 * 8 * 3 * 5**2
+    monkeypatch.setattr(block_diagonal, "MOST_BYTES", needed)
+    block_diagonal.require_room(3, 5)
+    monkeypatch.setattr(block_diagonal, "MOST_BYTES", needed - 1)
+    with pytest.raises(ValueError, match="3 blocks of 5 x 5 must fit"):
+        block_diagonal.require_room(3, 5)

@@ -82,6 +82,13 @@ def test_the_ratio_of_a_step(seed, power):
         rule.add(row, 0.0)
 
 
+def test_the_ratio_is_attained_where_nothing_is_known():
+    rounding = roundings(0, literal.tiny_problem(3, n_labeled=0))
+    rule = ftrl._FtrlRule(rounding, 7.0)
+    W1, W2 = rule.weights()
+    assert rule.ratio * W1 == pytest.approx(W2, rel=1e-9)
+
+
 def large():
     rng = np.random.default_rng(2)
     means = rng.normal(size=(10, 15))

@@ -80,6 +80,17 @@ def test_no_more_clusters_than_points():
     assert found.objective == pytest.approx(dense, rel=1e-8)
 
 
+def test_one_labeled_number_counts_and_an_empty_list_is_none():
+    pool, theta = np.random.default_rng(0).normal(size=(30, 1)), np.array([[1.0]])
+    alone, empty, known = (
+        select_penalized(pool, labeled, theta, 3, seeded(), clusters=0, typical=1)
+        for labeled in (None, [], [[2.0]])
+    )
+    assert empty.objective == alone.objective
+    dense = dense_objective(pool, np.array([[2.0]]), theta, known.indices, 0.01)
+    assert known.objective == pytest.approx(dense, rel=1e-8) and known.objective < alone.objective
+
+
 @pytest.mark.parametrize("scale", [1.0, 10.0])
 def test_the_size_of_the_effects(scale):
     pool, labeled, theta = instance(2)

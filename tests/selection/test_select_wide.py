@@ -69,3 +69,13 @@ def test_vectors_of_all_steps_must_fit(m, points, without_blocks, monkeypatch):
             found = select_penalized(pool[:m], labeled, theta, 6, generator())
         assert bool(found.why) == reduced
         assert any(w.category is FeaturesReduced for w in caught) == reduced
+
+
+def test_small_full_matrices_are_written_however_many_columns(monkeypatch):
+    """The limit of the blocks is none of a full matrix."""
+    pool, labeled, theta = groups()
+    usual = select_penalized(pool, labeled, theta, 6, generator())
+    monkeypatch.setattr(wide_sizes, "LARGEST_ORDER", 10)
+    found = select_penalized(pool, labeled, theta, 6, generator())
+    assert found.indices.tolist() == usual.indices.tolist()
+    assert found.objective == usual.objective and not np.isnan(found.lambda_min)

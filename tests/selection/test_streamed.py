@@ -62,6 +62,28 @@ def same_problem(streamed, problem, rng):
     np.testing.assert_allclose(small.contract(M), streamed.contract(M)[rows], rtol=1e-12)
 
 
+def test_room_is_asked_for_all_classes(data, monkeypatch):
+    pool, _, labeled, theta = data
+    asked = []
+    monkeypatch.setattr(streamed, "choose", lambda *args: asked.append(args))
+    prepare_streamed(pool, labeled, Design(theta), B, report=silent)
+    assert asked == [("full", "select", N - 30, D + 1, 4, B)]
+
+
+def test_no_matrix_but_one_is_sent_with_a_pass(data, monkeypatch):
+    """The pool may be on other machines."""
+    pool, _, labeled, theta = data
+    streamed = prepare_streamed(pool, labeled, Design(theta), B, report=silent)
+    sent = []
+    monkeypatch.setattr(
+        FeaturePool, "values", lambda self, work, _: sent.append(work) or np.zeros(self.n_points)
+    )
+    M = streamed.mean_information
+    streamed.contract(M)
+    assert sent[0].M is M
+    assert sent[0].small.labeled_information is None and sent[0].small.mean_information is None
+
+
 @pytest.mark.parametrize("ridge", [0.0, 0.01])
 def test_it_is_the_problem_of_the_array(data, ridge):
     pool, F, labeled, theta = data

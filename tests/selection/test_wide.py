@@ -63,6 +63,24 @@ def test_same_picks_and_objective_as_with_blocks(groups, n0):
     assert scores[i] == pytest.approx(before - objective(blocks, [i]), rel=1e-8)
 
 
+@pytest.mark.parametrize(("factor", "row"), [(1 + 1e-10, 0), (1, 0), (1 - 1e-10, 0), (1 - 1e-6, 1)])
+def test_backward_steps_must_gain_more_than_rounding(monkeypatch, factor, row):
+    _, problem = instance(m=2, budget=1)
+    twins = problem._replace(X=problem.X[[0, 0]], g=problem.g[[0, 0]])
+    objective = wide._objective
+    monkeypatch.setattr(wide, "block_greedy", lambda small: [np.array([1])])
+    monkeypatch.setattr(wide, "_objective", lambda *args: factor * objective(*args))
+    assert select_wide(twins, silent).indices.tolist() == [row]
+
+
+def test_a_gap_that_is_met_exactly_is_met():
+    _, problem = instance()
+    gap = select_wide(problem, silent).relaxation.gap
+    assert 0 < gap < 1
+    assert select_wide(problem, silent, tol=gap).relaxation.converged
+    assert not select_wide(problem, silent, tol=gap * (1 - 1e-9)).relaxation.converged
+
+
 def test_certificate_is_below_the_optimum_of_the_weights():
     from firal.selection.solver import solve
 

@@ -321,6 +321,17 @@ def test_progress_counts_all_gradients():
     assert done == list(range(1, found.iterations + 1))
 
 
+@pytest.mark.parametrize(("m", "samples"), [(120, 0), (121, 1)])
+def test_a_pool_of_four_working_sets_is_solved_as_a_whole(m, samples, monkeypatch, tiny_sets):
+    monkeypatch.setattr(working_set, "TAKEN", 30)
+    seen, sample = [], working_set._sample
+    monkeypatch.setattr(working_set, "_sample", lambda *a: seen.append(a) or sample(*a))
+    pool, theta, _ = gaussian(m)
+    problem = prepare_problem(pool, None, theta, 5, ridge=0.01)
+    solve_on_working_set(problem, True, 0.01, MAX_ITER)
+    assert seen == [(m, 30)][:samples]
+
+
 def test_the_sample_is_spread_over_the_pool():
     assert working_set._sample(10, 4).tolist() == [0, 3, 6, 9]
     assert working_set._sample(3, 7).tolist() == [0, 1, 2]
