@@ -55,7 +55,7 @@ def claims(path, rows):
 def test_rows_that_a_parquet_file_does_not_have(rows, streamed, tmp_path, monkeypatch):
     """Read as 200 rows, or refused: no memory for the others, no end of the process."""
     if streamed:
-        monkeypatch.setattr(points, "STREAM_FROM", 10)
+        monkeypatch.setattr(points, "HELD_FROM", 10)
     refused = 0
     for _ in claims(tmp_path / "x.parquet", rows):
         try:
