@@ -33,7 +33,7 @@ def largest_held(
     n_classes : int
         Classes among the labels.
     budget, strategy
-        As in :func:`next_batch`.
+        As in :func:`firal.next_batch`.
     given : bool
         Whether probabilities are given.
 
