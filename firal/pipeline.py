@@ -157,7 +157,7 @@ def next_batch(
     -----
     Memory: a few copies of the features (n, r). If the table is read block by block: a few blocks,
     about 40 bytes per point, and some thousand candidates; the log says so, and
-    :mod:`firal.streaming` how the strategies differ then. The rows are the same wherever the table
+    :mod:`firal.streaming` how the strategies differ then. Its rows are the same wherever the table
     lives. The chapters *Use it on your own pool* and *Pools of any size* explain every step.
 
     Examples
